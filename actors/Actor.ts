@@ -56,7 +56,7 @@ type Execute<Id, Rpcs extends Rpc.Any> = <Name extends Rpcs["_tag"]>(
   payload: Rpc.Payload<Named<Rpcs, Name>>
 ) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
 
-/** The handlers of one kind of actor, with the services of their layer. */
+/** The handlers of one kind of actor, together with the services from the handlers' layer. */
 interface Behavior<Id, Rpcs extends Rpc.Any> {
   readonly execute: Execute<Id, Rpcs>
   readonly context: Context.Context<never>
@@ -72,7 +72,7 @@ interface Mailboxes<Id, Rpcs extends Rpc.Any> {
   readonly open: (behavior: Behavior<Id, Rpcs>) => Effect.Effect<void>
   /** Interrupts running commands, waits until they are rolled back, and notifies every waiting caller. */
   readonly stop: Effect.Effect<void>
-  /** Number of records with a mailbox. */
+  /** Number of records that have a mailbox. */
   readonly busy: Effect.Effect<number>
 }
 
@@ -81,7 +81,10 @@ export const mailboxesKey = <Type extends string, Id extends string, Rpcs extend
   type
 }: Commands<Type, Id, Rpcs>) => Context.Service<MailboxesOf<Type>, Mailboxes<Id, Rpcs>>(`svc/actors/mailboxes/${type}`)
 
-/** Runs a command with the services of its actor. Takes only the span and the admission from the caller. */
+/**
+ * Runs a command with the services of its actor. The only context that it takes from the caller is the span and the
+ * admission.
+ */
 const asActor = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   actor: Context.Context<R>,
@@ -127,7 +130,9 @@ const makeMailboxes = <Type extends string, Id extends string, Rpcs extends Rpc.
   let behavior: Behavior<Id, Rpcs> | undefined
   let stopped = false
 
-  /** Starts the next command or removes the mailbox, in one synchronous step, so that no command can arrive in between. */
+  /**
+   * Starts the next command or removes the mailbox, in one synchronous step, so that no command can arrive during this step.
+   */
   const hasNext = (id: Id, mailbox: Mailbox) => {
     mailbox.current = mailbox.waiting.shift()
     if (mailbox.current === undefined) mailboxes.delete(id)

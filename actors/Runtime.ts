@@ -60,8 +60,8 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(exclusive.during("run-groups")(groups.follow))
     yield* Effect.forkScoped((yield* DueWork).follow)
     yield* Effect.forkScoped(exclusive.during("state-backlog")(readWholeBacklog))
-    // Removes archives without a record, but only after a day, because the record of a new archive may not have been written
-    // yet.
+    // Removes archives that have no record, but only once they are a day old, because the record of a newer archive may not
+    // have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })

@@ -18,7 +18,7 @@ type Verdict =
   | { readonly kind: "failed"; readonly advisories: ReadonlyArray<string> }
 
 /**
- * Evaluates the output of `npm audit --json`. Without a response from the registry, the check does not fail, because the
+ * Evaluates the output of `npm audit --json`. If the registry does not respond, the check does not fail, because the
  * availability of the registry does not depend on the commit.
  */
 export const advisoryVerdict = (answer: string): Verdict => {

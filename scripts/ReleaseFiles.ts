@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Path } from "effect"
 
-/** Start of a release's heading in the changelog. */
+/** Returns the start of a release's heading in the changelog. */
 export const releaseHeading = (version: string) => `## ${version}`
 
 /** Returns the changelog's section about a release; empty if there is none. */

@@ -15,8 +15,8 @@ import { commandHelps } from "./CommandReference.ts"
  */
 
 /**
- * Facts by subject, such as `Run.status`, `GET /api/v1/runs/{runId}`, `svc plan --ref` or `SVC_PORT`. The changelog writes a
- * subject in backticks.
+ * Facts, keyed by subject, such as `Run.status`, `GET /api/v1/runs/{runId}`, `svc plan --ref` or `SVC_PORT`. The changelog
+ * writes a subject in backticks.
  */
 export type Facts = ReadonlyMap<string, string>
 
@@ -51,7 +51,7 @@ const Document = Schema.Struct({
   components: Schema.Struct({ schemas: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)) })
 })
 
-/** Facts about `/openapi.json`: every operation, and every field of each named schema. */
+/** Returns the facts about `/openapi.json`: every operation, and every field of each named schema. */
 const apiFacts = (): Facts => {
   const json: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi())))
   const { components, paths } = Schema.decodeUnknownSync(Document)(json)
@@ -74,7 +74,7 @@ const apiFacts = (): Facts => {
   return new Map([...operations, ...fields])
 }
 
-/** Facts about the command line: every command and flag. */
+/** Returns the facts about the command line: every command and flag. */
 const commandFacts = Effect.map(
   commandHelps,
   (commands): Facts =>
@@ -118,7 +118,7 @@ const Column = Schema.Struct({
   key: Schema.Int
 })
 
-/** Facts about the tables: every column of a database that this version creates. */
+/** Returns the facts about the tables: every column of a database that this version creates. */
 const tableFacts = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -146,7 +146,7 @@ const tableFacts = Effect.gen(function* () {
   )
 }).pipe(Effect.scoped)
 
-/** The promised facts of this version, by snapshot name. */
+/** Returns the promised facts of this version, keyed by snapshot name. */
 export const presentFacts = Effect.gen(function* () {
   return {
     api: apiFacts(),
@@ -185,13 +185,13 @@ export const promiseChanges = (
     ])
 }
 
-/** The changelog section about changes since the last release. */
+/** Returns the changelog section about changes since the last release. */
 const unreleased = (changelog: string) =>
   /^## Unreleased[^\n]*\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(changelog)?.[1] ?? ""
 
 /**
- * The names by which the changelog may mention a subject: by its own name or, for an addition, by the name of its parent,
- * such as `Run` for `Run.status`, `notices` for `notices.id` and `svc pr list` for `svc pr list --output`.
+ * Returns the names by which the changelog may mention a subject: by its own name or, for an addition, by the name of its
+ * parent, such as `Run` for `Run.status`, `notices` for `notices.id` and `svc pr list` for `svc pr list --output`.
  */
 const namesOf = ([subject, change]: readonly [string, string]): ReadonlyArray<string> => {
   if (change !== "added") return [subject]
@@ -212,5 +212,5 @@ export const unnamedChanges = (
 
 export type SnapshotName = keyof Effect.Success<typeof presentFacts>
 
-/** Path of the file that contains a snapshot of the last release. */
+/** Returns the path of the file that contains a snapshot of the last release. */
 export const snapshotFile = (name: string) => `${import.meta.dirname}/promised/${name}.tsv`

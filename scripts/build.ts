@@ -72,7 +72,7 @@ main([
   yield* files.writeFileString(path.join(root, service), code)
 })
 
-/** Returns the commit of the checkout; empty without Git, or with uncommitted changes. */
+/** Returns the commit of the checkout, or an empty string if Git is unavailable or there are uncommitted changes. */
 const commitOf = (root: string): string => {
   const git = (...args: ReadonlyArray<string>) => {
     const { exitCode, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" })

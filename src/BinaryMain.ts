@@ -1,5 +1,5 @@
 // The first module that a compiled binary loads. The other modules are bundled separately, at the paths given in
-// `scripts/build.ts`, so that a sync or client process loads none of the server's code.
+// `scripts/build.ts`, so that a process for a sync or a client command loads none of the server's code.
 import { dirname, join } from "node:path"
 import { confineArgument, guardArgument, syncArgument } from "./BinaryArguments.ts"
 import { commandFirst, isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"

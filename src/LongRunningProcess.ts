@@ -8,7 +8,7 @@ import { compileSchemas, onceStarted } from "./SchemaCompilation.ts"
 const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.andThen(compileSchemas), onceStarted)
 
 /**
- * Runs one garbage collection after startup. The garbage is mostly from loading code, and an idle process would never
+ * Runs one garbage collection after startup. Most of the garbage comes from loading code, and an idle process would never
  * collect it.
  */
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))

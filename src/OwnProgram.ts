@@ -1,4 +1,4 @@
-// Suffix that Linux appends to the path of a running program whose file was replaced or removed.
+// The suffix that Linux appends to the path of a running program if the program's file was replaced or removed.
 const replaced = / \(deleted\)$/
 
 /**

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 /**
- * Every server does this work separately, because the work concerns the memory, requests, files or processes of that server.
+ * Every server does this work separately, because the work concerns only that server's memory, requests, files or processes.
  */
 const own = "own" as const
 /** Any number of servers may do this work, because every step decides and writes in one transaction. */
@@ -12,8 +12,8 @@ const repeatable = "repeatable" as const
 const exclusive = "exclusive" as const
 
 /**
- * Every place in the code that starts a background fiber of a server, and the way in which several servers on one database
- * share the work of the fiber. Before you add a line, find out how two servers would affect each other.
+ * Every place in the code that starts a background fiber of a server, and how several servers on one database share the
+ * fiber's work. Before you add a line, find out how two servers would affect each other.
  */
 const fibers: Readonly<Record<string, ReadonlyArray<readonly [count: number, who: string, work: string]>>> = {
   "actors/Runtime.ts": [
@@ -91,7 +91,7 @@ test("every fiber whose work only one server may do uses the exclusive lock", ()
         /\bexclusive\.(?:during|onlyHere)\(|\)\.(?:during|onlyHere)\(|recovery\.follow/g
       )
     ].length
-  // The fibers of a delivery run inside the fiber that the composition of the delivery starts.
+  // A delivery's fibers run inside the fiber that its composition starts.
   const within = new Set(["actors/base/notice/NoticeDelivery.ts"])
   for (const file of new Set(named.filter((name) => !within.has(name)))) {
     const wanted = named.filter((name) => name === file).length

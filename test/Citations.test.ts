@@ -108,7 +108,7 @@ const citationsIn = (path: string): ReadonlyArray<Citation> => {
   ]
 }
 
-/** Older forms of citations, and citations of other documents. They do not resolve to a file in the tree. */
+/** Citations in older forms, and citations of other documents. They do not resolve to a file in the tree. */
 const unresolvable =
   /\(spec: (?!Sandbox)[A-Z]|\bgaps(?:\.md)?,? section|(?<!")\b[Dd]esign section \d|\bdesign card\b|\bspec\.md\b/
 

@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** Matches a command substitution that contacts the server. */
 const asks = /\$\([^)]*\b(?:svc|api|curl|fetch)\b/
 
-/** Returns the reason why a line approves a plan that nobody has read, or `undefined` if it does not. */
+/** If a line approves a plan that nobody has read, returns the reason for this verdict. Otherwise returns `undefined`. */
 const blindness = (line: string): string | undefined => {
   if (/\b(?:svc approve|\/approve)\b/.test(line) && asks.test(line)) {
     return "takes the digest at the moment of the approval"

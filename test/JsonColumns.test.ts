@@ -51,7 +51,7 @@ const callsIn = (method: "parse" | "stringify"): ReadonlyArray<string> =>
     .toSorted()
 
 test("every JSON column is written with the codec of its model", () => {
-  // If a new column fails here: use `jsonText` in the model of its table, and `write` of that model.
+  // If a new column fails here: use `jsonText` in its table's model, and write the column with the model's `write`.
   expect(callsIn("stringify")).toEqual(Object.keys(otherJson).toSorted())
 })
 

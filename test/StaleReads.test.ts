@@ -6,8 +6,8 @@ import { forEachSource } from "./support/ParsedSources.ts"
 import { type StaleRead, staleReads } from "./support/StaleReads.ts"
 
 /**
- * Code inside a service, and the pattern that the check must find in the code, or `undefined` if the check must not find any
- * pattern.
+ * Code inside a service, and the pattern that the check must find in it. The pattern is `undefined` if the check must find
+ * nothing.
  */
 const examples: ReadonlyArray<readonly [string, StaleRead["shape"] | undefined, string]> = [
   [
@@ -218,6 +218,6 @@ test("the code never writes shared state that it read before a yield", async () 
     for (const { line, shape } of staleReads(source)) stale.push(`${file}:${line} ${shape}`)
   })
   expect(files).toBeGreaterThan(1000)
-  // If this fails: yield first, and then read and write the shared state without a yield in between.
+  // If this fails: yield first, then read and write the shared state with no yield in between.
   expect(stale).toEqual([])
 }, 60_000)

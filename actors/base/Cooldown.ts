@@ -1,8 +1,8 @@
 import { Clock, Effect, Semaphore } from "effect"
 
 /**
- * Returns true while background work that finished at `since` must pause. Ignores a time in the future, which was recorded before
- * the clock was corrected; otherwise the work would wait until the clock catches up.
+ * Returns true while background work that finished at `since` must pause. Ignores a time in the future, which must have been
+ * recorded before the clock was corrected; otherwise, the work would wait until the clock catches up.
  */
 export const isCoolingDown = (since: number | undefined, cooldown: number, at: number): boolean =>
   since !== undefined && since <= at && at < since + cooldown

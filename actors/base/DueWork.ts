@@ -14,8 +14,8 @@ interface DueRecord {
 }
 
 /**
- * One kind of work: the query for records that are due, and the step that does the work for one record and clears the
- * record's mark in the same transaction.
+ * One kind of work: the query for the records that are due, and the step that does the work for one record and, in the same
+ * transaction, clears the record's mark.
  */
 interface DueKind<Row extends DueRecord> {
   readonly kind: StuckWorkKind
@@ -38,22 +38,23 @@ export const stuckWork = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
     StuckWorkRow.rows(sql)`SELECT * FROM stuck_work WHERE workspace_id = ${workspaceId} ORDER BY since, record_id`
   )
 
-/** Maximum number of concurrent steps. The database has one writer, so more steps would only wait. */
+/** Maximum number of concurrent steps. The database allows one writer at a time, so further steps would only wait. */
 const steps = 16
 const longestWait = 300_000
 /** Maximum delay of the work, in milliseconds, if a wake-up is lost. */
 const rereadMillis = 30_000
 
-/** Returns the delay, in milliseconds, after this many consecutive failures of a record. */
+/** Returns the delay, in milliseconds, after which a record is retried if it has failed this many times in a row. */
 const waitAfter = (failures: number) => Math.min(longestWait, 1000 * 2 ** Math.min(failures - 1, 20))
 
 /**
- * Work to do after a transaction. The sender marks a row in its transaction, and wakes the follower after the commit. The
- * follower takes one step, which does the work and clears the mark in one transaction. Therefore a crash never loses work, and no
- * work is done twice. After a failure, a record is retried with increasing delays of up to five minutes, without affecting other
- * records. A record that keeps failing is listed as needing attention in its Workspace until a step succeeds.
+ * Does work after a transaction. The sender marks a row in its transaction, and wakes the follower after the commit. The
+ * follower takes one step, which does the work and clears the mark in one transaction. Therefore a crash never loses work,
+ * and no work is done twice. After a failure, a record is retried with increasing delays of up to five minutes, without
+ * affecting other records. A record that keeps failing is listed as needing attention in its Workspace until a step
+ * succeeds.
  * - `serve`: registers one kind of work, with its marked records and its step
- * - `wake`: looks for marks now; call it after the commit that set a mark
+ * - `wake`: makes the follower look for marks now; call it after the commit that set a mark
  * - `follow`: takes the steps of all kinds until it is interrupted
  */
 export class DueWork extends Context.Service<
@@ -79,7 +80,7 @@ interface Due {
 
 interface Trouble {
   readonly failures: number
-  /** Earliest time of the next attempt, in milliseconds. */
+  /** Earliest time, in milliseconds, of the next attempt. */
   readonly until: number
 }
 

@@ -49,7 +49,7 @@ export const makeIdOrder = (): IdOrderShape => {
   }
 }
 
-/** The id order of this process, shared by all services. */
+/** The id generator of this process, which all services share so that ids ascend. */
 export const IdOrder = Context.Reference<IdOrderShape>("svc/actors/base/IdOrder", { defaultValue: makeIdOrder })
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
@@ -79,7 +79,8 @@ export interface IdKind<A> {
 }
 
 /**
- * Creates a new id of the given kind, e.g. `newId(RunId, "run")`. The new id sorts after the ids created shortly before it.
+ * Creates a new id of the given kind, e.g. `newId(RunId, "run")`. The new id sorts after all ids that were created shortly
+ * before it.
  */
 export const newId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
   const { randomBytes } = yield* SecureRandom.SecureRandom
@@ -106,7 +107,7 @@ export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.f
 
 /**
  * Returns the current time, or a slightly later one if it is not after `previous`. Use it for records that must keep their
- * creation order, because their ids have no order and the clock may be set back.
+ * creation order although their ids have no order and the clock may be set back.
  */
 export const nowAfter = (previous: Timestamp | null | undefined): Effect.Effect<Timestamp> =>
   Effect.map(now, (at) =>

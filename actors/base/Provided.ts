@@ -14,8 +14,8 @@ const provideLayer = <R>() =>
   })
 
 /**
- * Binds a function to the services of the layer that is being built; the required services are inferred. The caller's
- * context still supplies its transaction, admission and span.
+ * Binds a function to the services of the layer that is being built. The types of the required services are inferred. The
+ * caller's context still supplies its transaction, admission and span.
  */
 export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
   call: (...args: Args) => Effect.Effect<A, E, R>
@@ -27,7 +27,7 @@ export const provided = <Args extends ReadonlyArray<unknown>, A, E, R>(
         provide(call(...args))
   )
 
-/** The members of a service, whose effects and methods may require services. */
+/** The members of a service. Its effects and methods may require other services. */
 type Members<Shape, Needs> = {
   readonly [Name in keyof Needs]: Name extends keyof Shape
     ? Shape[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
@@ -52,7 +52,7 @@ type AllNeeds<Shape, Needs extends Named<Shape>> = {
 const isFunction = (member: unknown): member is (...args: ReadonlyArray<unknown>) => unknown =>
   typeof member === "function" && !Effect.isEffect(member)
 
-/** Safe, because `Members` guarantees that the effect needs only these services. */
+/** This type guard is safe, because `Members` guarantees that the effect needs only these services. */
 const isEffect = <R>(result: unknown): result is Effect.Effect<unknown, unknown, R> => Effect.isEffect(result)
 
 const isService = <Shape extends object>(members: object, service: object): service is Shape =>

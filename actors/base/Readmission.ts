@@ -2,9 +2,9 @@ import { Context, Effect } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 
 /**
- * Checks again that the caller may make the request. Every outermost transaction starts with this check, because the request was
- * authorised before its body arrived and before its command waited for the record and the database. Work without a request needs
- * no check.
+ * Checks again that the caller may make the request. Every outermost transaction starts with this check, because the request
+ * was authorised before its body arrived, and before its command had to wait for the record and the database. Work that
+ * belongs to no request needs no check.
  */
 export const Readmission = Context.Reference<Effect.Effect<void, ApiError> | undefined>("svc/actors/base/Readmission", {
   defaultValue: () => undefined

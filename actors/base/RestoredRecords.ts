@@ -30,14 +30,14 @@ export const ReviewItem = Schema.Struct({
 })
 export type ReviewItem = typeof ReviewItem.Type
 
-/** A record that is suspended, and the status that a confirmation restores. */
+/** A suspended record, and the status that a confirmation gives back to it. */
 export const HeldRecord = Schema.Struct({ id: Schema.String, previousStatus: Schema.String })
 export type HeldRecord = typeof HeldRecord.Type
 
 /**
- * Reviews the restored records of one kind. The actor that owns the records implements it. Every method works in the caller's
- * transaction. `unconfirmed` is a status of the record itself, so every authority check rejects it without a special rule for
- * restores. Agents are revoked instead, and permissions for pools are removed until they are confirmed.
+ * Reviews the restored records of one kind. The actor that owns the records implements this interface. Every method works in
+ * the caller's transaction. `unconfirmed` is a status of the record itself, so every authority check rejects it without a
+ * special rule for restores. Agents are revoked instead, and permissions for pools are removed until they are confirmed.
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind

@@ -72,7 +72,7 @@ const reports = PullRequestReporter.layer.pipe(
   Layer.provide(CommentLooks.layer)
 )
 
-/** Layers of the commands that people, schedules and webhooks send, and of their reads. */
+/** Layers for the commands that people, schedules and webhooks send, and for the reads that these commands need. */
 export const commands = Layer.mergeAll(schedules, reports).pipe(
   Layer.provideMerge(services),
   Layer.provideMerge(actors)

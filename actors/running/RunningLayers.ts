@@ -41,7 +41,7 @@ const queue = Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(
 /** Executes Runs on this machine, in their run folders. */
 const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolders.layerAt(runsFolder)))
 
-/** Services that finish a Run from its rows and the result of its job. */
+/** Services that finish a Run, given its rows and the result of its job. */
 const settlements = Layer.mergeAll(
   PlanSettlement.layer.pipe(Layer.provide(CarryOver.layer)),
   ApplyStart.layer.pipe(Layer.provideMerge(ApplySettlement.layer)),
@@ -81,7 +81,7 @@ const executions = Layer.effect(
   })
 )
 
-/** Layers of the queue and of the execution of Runs by the control plane and by agents. */
+/** Layers for the queue, and for executing Runs on the control plane and on agents. */
 export const running = Layer.mergeAll(RunGroups.layer, RunRecovery.layer, OutdatedPlans.layer).pipe(
   Layer.provideMerge(RunExecutor.layer),
   Layer.provideMerge(agents),

@@ -10,7 +10,7 @@ import { takeFileLock } from "./FileLock.ts"
 
 /**
  * Identity that the server returned when the agent enrolled. It pins the server's keys, so that no other server can
- * impersonate this one.
+ * impersonate the agent's server.
  */
 export const AgentIdentity = Schema.Struct({
   version: Schema.Literal(1),
@@ -24,7 +24,7 @@ export type AgentIdentity = typeof AgentIdentity.Type
 
 /** Maximum number of former keys to keep. No Run lasts so long that its keys are replaced this many times. */
 const mostFormer = 16
-/** Maximum number of replaced keys to keep: at the usual key lifetime, enough for more than two years. */
+/** Maximum number of replaced keys to keep. At the usual key lifetime, this is enough for more than two years. */
 const mostReplaced = 32
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
@@ -84,8 +84,8 @@ export const storedAgent = (path: string) => ({
  * - `takeNextKeys`: makes the next keys the agent's keys; the previous keys only open messages sealed for them, until
  *   `forgetFormer`, and sign for a restored server that has no newer keys
  *
- * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do nothing if
- * the next keys have changed in the meantime.
+ * Up to two processes and a command may change the keys at the same time. Each change holds a lock, and `takeNextKeys` and
+ * `dropNextKeys` do nothing if the next keys have changed in the meantime.
  *
  * - `forgetFormer`: call it only while no process of this agent holds a Run
  * - `lock`: waits a moment, because a command may hold the lock briefly to test it; returns `false` while another process takes

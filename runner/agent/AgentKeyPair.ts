@@ -80,7 +80,7 @@ export const verifyingKey = (raw: string): Effect.Effect<CryptoKey> =>
 export const isSignedWith = (key: CryptoKey, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.promise(() => crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), new TextEncoder().encode(text)))
 
-/** Like `isSignedWith`, for a key as raw bytes in base64url. */
+/** Like `isSignedWith`, but takes the key as raw bytes in base64url. */
 export const isSignedBy = (raw: string, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.flatMap(verifyingKey(raw), (key) => isSignedWith(key, text, signature))
 

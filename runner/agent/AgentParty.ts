@@ -13,7 +13,7 @@ export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
-    /** Keys that open messages for this agent, as currently stored on disk. */
+    /** Reads the keys that open messages for this agent, as currently stored on disk. */
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /**
      * Opens a message and returns the keys that opened it. Tries the keys of the previous message first, because the keys on disk
@@ -42,7 +42,7 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
     // Read the next keys first: if they are adopted in the meantime, they are among the current keys.
     const next = yield* folder.nextKeys
     const present = yield* openingKeys(yield* folder.keys)
-    // Try the next keys too. The server uses these keys as soon as it accepts them, possibly before this process notices.
+    // Also try the next keys. The server uses these keys as soon as it accepts them, possibly before this process notices.
     return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
   })
   const offering = yield* verifyingKey(identity.serverKeys.sign)

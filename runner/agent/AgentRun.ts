@@ -60,7 +60,7 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
 
 /**
  * Records the start of an apply durably before the tool runs, both on the server and in the Run's record on this disk. Once
- * the start is permitted, the run folder also contains a durable record of it.
+ * the start is permitted, the run folder also contains a durable record of the permission.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -88,7 +88,7 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     }
   })
 
-/** Executes an offer under its lease. */
+/** Executes an offered Run under the offer's lease. */
 const execution = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
@@ -135,7 +135,7 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 
 /**
  * Handles the server's report that the Run no longer belongs to this agent. Interrupts a tool that may be changing
- * something, so that it can save its state. The tool is killed no later than the end of its lease.
+ * something, so that the tool can save its state. The tool is killed at the latest when its lease ends.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -223,7 +223,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** Handles a Run that a previous process left unfinished, once the server has decided which agent owns the Run. */
+/** Handles a Run that a previous process left unfinished, after the server has decided who owns the Run. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,

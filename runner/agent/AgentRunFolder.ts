@@ -109,8 +109,8 @@ export const makeRoom = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns true if the run folder proves that an apply's tool may have started. Only an apply has these files, and its tool does
- * not start before both exist.
+ * Returns true if the run folder proves that an apply's tool may have started. Only an apply has these two files, and its
+ * tool does not start before both exist.
  */
 const holdsApply = Effect.fnUntraced(function* (folder: string) {
   const { applyRecord, journal } = runFolderPaths(join(folder, "run"))
@@ -137,7 +137,7 @@ export const adoptRoom = Effect.fnUntraced(function* (
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
       return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))
     }
-    // Nothing was started: the Run was never accepted, or a power failure lost the record of its acceptance.
+    // No tool was started: the Run was never accepted, or a power failure lost the record of its acceptance.
     yield* removeTree(folder, "remove the folder of a Run")
     return Option.none()
   }

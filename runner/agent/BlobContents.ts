@@ -7,8 +7,8 @@ import { collectBefore, collectedGarbage } from "../execution/CollectedGarbage.t
 import { NotSealedForThis, type SealedFor } from "./SealedMessage.ts"
 
 /*
- * The contents of sealed blobs. A state, plan file, outcome or left-over is one zstd frame; a build is the archive itself.
- * `outcome` and `left_over` contain JSON.
+ * The contents of sealed blobs. A state, plan file, outcome or left-over is stored as one zstd frame, and a build as the
+ * archive itself. `outcome` and `left_over` contain JSON.
  */
 
 const compress = promisify(zstdCompress)
@@ -78,7 +78,7 @@ const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, N
   }
 }
 
-/** Unpacks piece by piece, and produces the next piece only when the reader has taken the previous piece. */
+/** Unpacks a frame piece by piece, and produces each piece only after the reader has taken the previous piece. */
 const decompressor = Effect.gen(function* () {
   const zstd = yield* Effect.acquireRelease(
     Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce, params: longestWindow })),
@@ -115,7 +115,7 @@ const decompressor = Effect.gen(function* () {
     }
     look()
   })
-  /** Returns the output for these bytes. Call it again only after taking that output. */
+  /** Returns the output for these bytes. Call this function again only after consuming that output. */
   const write = (bytes: Uint8Array) =>
     Stream.suspend(() => {
       if (hasEnded) return Stream.fail(damaged())
@@ -129,16 +129,16 @@ const decompressor = Effect.gen(function* () {
     zstd.end()
     return Stream.fromEffectRepeat(next)
   })
-  // Fails if bytes follow the first frame. At the end of that frame, Node stops but Bun continues.
+  // Fails if bytes follow the first frame. After the first frame, Node stops but Bun continues.
   const nothingLeft = Effect.suspend(() => (zstd.bytesWritten === written ? Effect.void : Effect.fail(damaged())))
   return { write, end, nothingLeft }
 })
 
 /**
  * Unpacks piece by piece, so that neither the packed nor the unpacked contents are ever completely in memory. Passes the
- * length in the header to `begins`. Fails if the contents are longer than `maxBytes` or do not match the length in the
- * header. Does not detect that a frame without a length was truncated, so the caller must compare the digest of the contents
- * or parse them to their end.
+ * length that the header contains to `begins`. Fails if the contents are longer than `maxBytes` or do not match the length
+ * in the header. Does not detect that a frame without a length was truncated, so the caller must compare the digest of the
+ * contents or parse them to their end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
@@ -181,8 +181,9 @@ export const unpackedContents = <E, R>(
   )
 
 /**
- * Unpacks contents in memory, in one step if they are small and their header has a length. Fails for a damaged frame, or for a
- * second frame with contents, because the length does not match. Does not detect other trailing bytes.
+ * Unpacks contents in memory, in one step if they are small and their header contains a length. Fails if the frame is
+ * damaged, or if a second frame with contents follows, because the length then does not match. Does not detect other
+ * trailing bytes.
  */
 export const unpackedInMemory = Effect.fnUntraced(function* (
   packed: Uint8Array,
@@ -199,7 +200,7 @@ export const unpackedInMemory = Effect.fnUntraced(function* (
   return plain.length === length ? new Uint8Array(plain) : yield* damaged()
 })
 
-/** Unpacks contents into one array, without copying them if their header has a length. */
+/** Unpacks contents into one array. Does not copy them if their header contains a length. */
 export const heldContents = Effect.fnUntraced(function* <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
   maxBytes: number

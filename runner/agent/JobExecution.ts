@@ -36,7 +36,10 @@ const decoders = {
 /** An offer that this agent cannot execute. `message` is shown with the waiting Run. */
 export class OfferUnusable extends Schema.TaggedError<OfferUnusable>()("OfferUnusable", { message: Schema.String }) {}
 
-/** Opens the job of an offer that this agent's server signed. Drops the decoder's own message, which may contain a value. */
+/**
+ * Opens the job of an offer that this agent's server signed. Drops the decoder's error message, because it may contain a
+ * value.
+ */
 export const openedJob = Effect.fnUntraced(function* (
   offer: JobOffer
 ): Effect.fn.Return<OpenedJob, OfferUnusable, AgentParty> {
@@ -140,7 +143,7 @@ const stateKeeper = Effect.fnUntraced(function* (room: AgentRunFolder) {
 })
 
 /**
- * Seals the tool's results for the server. Returns when the state is on disk. Until then, the tool is treated as still
+ * Seals the tool's results for the server. Returns once the state is on disk; until then, the tool is treated as still
  * running.
  */
 const sealedOutcome = Effect.fnUntraced(function* (
@@ -209,7 +212,7 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
 
 /**
  * Executes a job to completion, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver` is true
- * if the lease expired: a plan or drift check then failed because its tool was killed.
+ * if the lease expired; in that case, a plan or drift check failed because its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: AgentRunFolder,

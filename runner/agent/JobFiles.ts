@@ -15,14 +15,14 @@ import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import { openBlob, openedInMemory } from "./SealedBlob.ts"
 import { ServerConnection } from "./ServerConnection.ts"
 
-/** A file of a job is missing, or does not have the digest in the job. */
+/** A file of a job is missing, or its digest differs from the digest in the job. */
 export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobFileUnusable", {
   message: Schema.String
 }) {}
 
 /**
- * Number of snapshots and builds to keep for later Runs, in addition to recent ones. A single Run must not use more than
- * this number.
+ * Number of snapshots and builds to keep for later Runs, in addition to recently added ones. A single Run must not use more
+ * than this number.
  */
 const mostKept = 256
 
@@ -45,7 +45,7 @@ export class JobFiles extends Context.Service<
       build: BuildReference | undefined,
       accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
-    /** Returns the file from the offer, opened with the `keys` of its job, if the offer contains it. */
+    /** If the offer contains the file, returns it, opened with the `keys` of the offer's job. */
     readonly secret: (
       room: AgentRunFolder,
       offer: JobOffer,

@@ -26,7 +26,10 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** Returns the time on the clock that has advanced further, because a lease should end too early rather than too late. */
+/**
+ * Returns the time according to the clock that has advanced further, because it is better to end a lease too early than too
+ * late.
+ */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
@@ -54,7 +57,7 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
 export interface Lease {
   /** Extends the lease. Ignores a response to a message sent before the lease's current start. */
   readonly extend: (sent: Moment, seconds: number) => void
-  /** Restarts the lease, because nothing ran under the previous grant. */
+  /** Restarts the lease. Call it only if nothing ran under the previous grant. */
   readonly begin: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
@@ -63,7 +66,7 @@ export interface Lease {
    * point.
    */
   readonly wasOver: () => boolean
-  /** Returns the time by which the tool must be dead, on the clock that all processes share. */
+  /** Returns the deadline by which the tool must be dead, as a time on the clock that all processes share. */
   readonly killAtBoot: () => number
 }
 

@@ -39,8 +39,8 @@ export const acceptOffer = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // Make an apply wait for its acceptance. Otherwise the apply would fail if its first processes were killed because the
-  // offer was too old.
+  // Make an apply wait until it has been accepted. Otherwise the apply would fail if its first processes were killed because
+  // the offer was too old.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
   const begin = Effect.gen(function* () {

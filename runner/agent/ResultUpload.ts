@@ -9,8 +9,8 @@ import { sealedInMemory } from "./SealedBlob.ts"
 import { type SealedFile, sealedBytes, type SentFile, writeSealed } from "./SealedFile.ts"
 
 /**
- * A sealed result. Small files are in memory, and are sent while `kept` writes them to disk, because a busy disk is slower than
- * the server. Large files are already on disk.
+ * A sealed result. Small files are in memory, and are sent while `kept` writes them to disk, because a busy disk can be
+ * slower than the server. Large files are already on disk.
  */
 export interface ResultUpload {
   readonly result: SealedResult

@@ -18,7 +18,7 @@ import { spoolLimits } from "./Spool.ts"
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(UnfinishedApply))
 
 /**
- * Time to wait for further entries before sending, unless a whole batch is waiting. Each request is a commit on the server, and
+ * Time to wait for further entries before sending a batch that is not full. Each request causes a commit on the server, and
  * the tool may need the CPU.
  */
 const gathering = "50 millis"
@@ -51,7 +51,8 @@ export const sendReports = Effect.fnUntraced(function* (
 })
 
 /**
- * Sends the rest of the spool except the last batch, which is sent with the result. Call it when nothing more will be appended.
+ * Sends the rest of the spool except the last batch, which is sent with the result. Call it only when nothing more will be
+ * appended.
  */
 const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHandle) {
   const line = yield* ServerConnection
@@ -93,8 +94,9 @@ const neverStarted: UnfinishedApply = {
 }
 
 /**
- * Submits the evidence of an apply that was settled without this agent. The server allowed the start, and waits for evidence
- * even if the tool never started. If the agent's disk proves that the tool never started, the agent reports this.
+ * Submits the evidence of an apply that was settled without this agent. The server permitted the start, so it waits for
+ * evidence even if the tool never started. If the agent's disk proves that the tool never started, the agent reports that
+ * fact.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner

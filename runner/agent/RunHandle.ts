@@ -5,7 +5,7 @@ import type { Lease } from "./LeaseClock.ts"
 import type { AgentRunFolder } from "./AgentRunFolder.ts"
 import type { Spool } from "./Spool.ts"
 
-/** Instruction with which the server took a Run from this agent. */
+/** The instruction that the server sent when it took a Run from this agent. */
 export type Ended = "hand_in" | "discard"
 
 /**
@@ -16,7 +16,7 @@ export type Ended = "hand_in" | "discard"
  *   is not renewed
  * - `confirmed`: the server has confirmed that the Run still belongs to this agent
  * - `ended`: the server has taken the Run from this agent
- * - `stopped`: its tool has exited
+ * - `stopped`: the Run's tool has exited
  * - `reported`: completes when the report in progress has been sent
  */
 export interface RunHandle {

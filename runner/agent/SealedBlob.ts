@@ -3,8 +3,8 @@ import { NotSealedForThis, type OpeningKeys, openSealed, type SealedFor, sealFor
 
 /*
  * A large object, sealed in parts so that neither side needs memory for two copies: a line with the sealed data key, followed by
- * parts of 1 MiB. Each part is AES-256-GCM under the data key. Its nonce contains its number and a mark for the last part, so
- * that no part can be dropped, repeated or swapped.
+ * parts of 1 MiB. Each part is encrypted with AES-256-GCM under the data key. The nonce of a part contains the part's
+ * number, and a mark if it is the last part, so that no part can be dropped, repeated or swapped.
  */
 
 const partBytes = 1024 * 1024
@@ -90,8 +90,8 @@ const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
     : Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.subarray(at * size, (at + 1) * size))
 
 /**
- * Regroups bytes into parts of equal size. Marks the last part, which may be shorter or empty. Each part is valid only until
- * the second part after it is requested.
+ * Regroups bytes into parts of equal size. Marks the last part, which may be shorter or empty. Each part remains valid only
+ * until the reader requests the second part after it.
  */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
   bytes.pipe(
@@ -118,7 +118,7 @@ const openedPart = (cipher: CryptoKey, bytes: Uint8Array<ArrayBuffer>, number: n
     catch: damaged
   }).pipe(Effect.map((plain) => new Uint8Array(plain)))
 
-/** Returns the length of a sealed blob after its header, for contents of this length. */
+/** Returns the length of a sealed blob, without its header, for contents of the given length. */
 export const sealedBodyBytes = (contentBytes: number): number =>
   contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
 
@@ -144,8 +144,8 @@ export const sealBlob = <E, R>(
   )
 
 /**
- * Like `sealBlob`, for contents in memory. Seals a single part without a stream, because a stream would take longer than the
- * cipher.
+ * Like `sealBlob`, but for contents in memory. Seals a single part without a stream, because the overhead of a stream would
+ * exceed the cost of encryption.
  */
 export const sealedInMemory = Effect.fnUntraced(function* (
   key: CryptoKey,
@@ -197,7 +197,7 @@ export const openBlob = <E, R>(
     )
   })
 
-/** Like `openBlob`, for a blob in memory. Opens a single part without a stream. */
+/** Like `openBlob`, but for a blob in memory. Opens a single part without a stream. */
 export const openedInMemory = Effect.fnUntraced(function* (
   keys: OpeningKeys,
   purpose: SealedFor,

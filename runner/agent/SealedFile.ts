@@ -42,11 +42,11 @@ const written = Effect.fnUntraced(function* <E>(path: string, bytes: Stream.Stre
   return { path, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
 })
 
-/** Writes sealed bytes. Returns when they are safely on disk. */
+/** Writes sealed bytes. Returns once the bytes are safely on disk. */
 export const writeSealed = (path: string, sealed: Uint8Array): Effect.Effect<void, RunFileFailed> =>
   Effect.asVoid(written(path, Stream.make(sealed)))
 
-/** Seals a stream into a file. Returns when the file is safely on disk. Never writes unsealed bytes. */
+/** Seals a stream into a file. Returns once the file is safely on disk. Never writes unsealed bytes. */
 export const sealedStream = <E>(
   path: string,
   key: CryptoKey,

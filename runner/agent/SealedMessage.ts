@@ -5,7 +5,7 @@ import { CompactEncrypt, compactDecrypt } from "jose"
  * The purpose of a sealed message. It is authenticated with the contents, so that a message cannot be used for another
  * agent, Run or fence.
  *
- * - `from`, `to`: agent ids, or `server:` and the installation's id
+ * - `from`, `to`: an agent id, or `server:` followed by the installation's id
  */
 export const SealedFor = Schema.Struct({
   from: Schema.String,

@@ -24,7 +24,7 @@ export interface SentState {
 
 /**
  * The connection to the server for one Run. Each call is retried until it gets a response, even if the connection is lost, the
- * server restarts or a new session begins. It fails only if the Run no longer belongs to this agent.
+ * server restarts or a new session begins. A call fails only if the Run no longer belongs to this agent.
  *
  * - `report`: returns the number of the last stored batch
  * - `checkpoint`, `result`, `handIn`: sent with their files, inside the message if both sides support that

@@ -20,8 +20,8 @@ import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import { crc32 } from "node:zlib"
 
 /*
- * A spool file contains entries in order of arrival, one per line, each after its checksum. If a crash truncated a line, that
- * line and everything after it are ignored.
+ * A spool file contains entries in order of arrival, one per line, each preceded by its checksum. If a crash truncated a
+ * line, that line and everything after it are ignored.
  */
 
 const EntryText = Schema.fromJsonString(ReportedEntry)
@@ -129,13 +129,13 @@ export const spoolLimits: SpoolLimits = {
 }
 
 /**
- * The reports of an execution, kept on the agent's disk until the server has stored them. The spool survives `kill -9`: the
- * kernel has an appended entry when `append` returns. A `flushed` entry also survives a power failure.
+ * The reports of an execution, kept on the agent's disk until the server has stored them. The spool survives `kill -9`: by
+ * the time `append` returns, the entry has been passed to the kernel. A `flushed` entry also survives a power failure.
  *
  * - `append`: never fails, and never waits for the connection or a flush
  * - `next`: the oldest unacknowledged batch, with the same contents every time, even after a crash; a power failure may shorten a
- *   batch that was not flushed; if the server has stored the longer batch, it reports the batch's number before anything is sent
- *   again
+ *   batch that was not flushed; if the server has stored the longer batch, the server reports the batch's number before
+ *   anything is sent again
  * - `flushed`: waits until this batch and all earlier ones are on disk or acknowledged
  * - `acknowledged`: records that the server has stored everything up to this batch
  * - `waiting`: waits until there is something to send
@@ -154,8 +154,8 @@ export interface Spool {
 const flush = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
 /**
- * Name of the file with the number of the last batch that the server has stored. That batch's own file is removed, and its number
- * must not be reused.
+ * Name of the file that contains the number of the last batch that the server has stored. That batch's own file is removed,
+ * and its number must not be reused.
  */
 const storedName = "stored"
 
@@ -173,7 +173,7 @@ const noteStored = (folder: string, number: number) => {
 const fileName = /^(\d{10})\.batch$/
 const nameOf = (number: number) => `${String(number).padStart(10, "0")}.batch`
 
-/** Number and phase of the omitted lines. */
+/** The number of omitted lines, and their phase. */
 interface Omitted {
   readonly at: ReportedEntry["at"]
   readonly phase: RunPhase
@@ -300,7 +300,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       const numbers = [...closed.keys(), ...(open === undefined ? [] : [open.number])]
       for (const number of numbers.filter((one) => one <= upTo && !durable.has(one))) {
         await flush(pathOf(number)).catch((error: unknown) => {
-          // If the file of a batch is missing, the batch has been acknowledged in the meantime.
+          // If a batch's file is missing, the batch has been acknowledged in the meantime.
           if (closed.has(number)) throw error
         })
         if (closed.has(number)) durable.add(number)
@@ -312,7 +312,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       try {
         noteStored(folder, stored)
       } catch {
-        // On a full disk, keep the files. Sending a stored batch again has no effect.
+        // If the disk is full, keep the files. Sending a stored batch again has no effect.
         return
       }
       for (const [number, { size }] of closed) {

@@ -4,13 +4,14 @@ import type { DocumentPiece } from "./DocumentPieces.ts"
 import type { DocumentKind } from "./DocumentReadings.ts"
 
 /**
- * Requests to the thread: a document, or a request for further parts of its contents. The thread reads one document at a time.
+ * Messages to the thread: a document to read, or a request for further parts of its contents. The thread reads one document
+ * at a time.
  */
 export type DocumentRequest =
   | {
       readonly kind: "read"
       readonly document: DocumentKind
-      /** Transferred to the thread. */
+      /** The bytes are transferred to the thread, not copied. */
       readonly bytes: Uint8Array<ArrayBuffer>
       readonly limits: JsonLimits
     }

@@ -7,13 +7,13 @@ export type DocumentPiece =
   | { readonly kind: "close" }
 
 /**
- * Maximum weight of a piece. The receiver copies such a piece in a few milliseconds. Each value weighs one, plus one per
- * `charactersOfOne` characters or bytes.
+ * Maximum weight of a piece. The receiver copies a piece of this weight in a few milliseconds. The weight of each value is
+ * one, plus one per `charactersOfOne` characters or bytes.
  */
 const heaviestPiece = 10_000
 const charactersOfOne = 64
 
-/** Returns the weight of a value. Stops early if it exceeds `most`, and then returns a number above `most`. */
+/** Returns the weight of a value. If the weight exceeds `most`, stops early and returns some number above `most`. */
 const weightOf = (root: unknown, most: number): number => {
   const open: Array<unknown> = [root]
   let weight = 0

@@ -22,7 +22,10 @@ export type PlainStateFile = Omit<StateFile, "outputs"> & {
   readonly outputs: ReadonlyArray<Omit<StateOutput, "value"> & { readonly value: Schema.Json }> | undefined
 }
 
-/** The result of a job as transferred between threads, where an error would lose its fields. */
+/**
+ * The result of a job as transferred between threads. It contains no error objects, because the transfer would drop their
+ * fields.
+ */
 export type PlainJobResult =
   | Exclude<JobResult, { readonly status: "failed" }>
   | (Omit<Extract<JobResult, { readonly status: "failed" }>, "failure"> & {
@@ -31,7 +34,7 @@ export type PlainJobResult =
 
 /** Result type of each kind of document. */
 export interface DocumentContents {
-  /** Any JSON within the limits of the request. */
+  /** Any JSON document within the request's limits. */
   readonly json: Schema.Json
   readonly state: PlainStateFile
   /** A plan, as the tool describes it. */
@@ -62,7 +65,7 @@ const ofTool = {
   maxStringBytes: Number.POSITIVE_INFINITY
 }
 
-/** Limits for documents without specific limits. The receiver limits their size. */
+/** Limits for documents that have no specific limits. Their receiver limits their size. */
 export const documentLimits: JsonLimits = { ...ofTool, maxBytes: Number.POSITIVE_INFINITY }
 
 /** Limits for an agent's report about a Run, in which a state is one long string. */

@@ -88,7 +88,7 @@ const thread = new DocumentThread()
 /** Allows one document at a time, so that concurrent uploads need memory for only one. */
 const turns = Semaphore.makeUnsafe(1)
 
-/** Accepts any value: the thread has already decoded it with the schema of its kind. */
+/** Accepts any value, because the thread has already decoded the value with the schema for its kind. */
 const isContents = <K extends DocumentKind>(_kind: K, _value: unknown): _value is DocumentContents[K] => true
 
 const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
@@ -111,8 +111,8 @@ const readElsewhere = Effect.fnUntraced(function* <K extends DocumentKind>(
 })
 
 /**
- * Reads a document from a person, a tool or an agent. Reads a long document in another thread, which returns the contents in
- * small pieces, so that no other request waits. Call it before a transaction, never inside one.
+ * Reads a document from a person, a tool or an agent. A long document is read in another thread, which returns the contents
+ * in small pieces, so that no other request has to wait. Call it before a transaction, never inside one.
  */
 export const readDocument = Effect.fn("readDocument")(function* <K extends DocumentKind>(
   kind: K,

@@ -102,7 +102,7 @@ const publishableOutputs = Effect.fnUntraced(function* (
 })
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
-  // Ignore the interrupt if the exit code is 0, because the tool then finished just before the interrupt.
+  // Ignore the interrupt if the exit code is 0, because in that case the tool finished just before the interrupt.
   if (end.ending !== "exited" && end.code !== 0) return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"
@@ -134,7 +134,7 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
 const hasPackages = ({ linked, uninstalled }: RunSession, { lockText, tool }: ApplyJob) =>
   uninstalled || (linked && lockText !== undefined && worksUninstalled(tool))
 
-/** Waits until the start is recorded. If the Run is cancelled first, nothing starts. */
+/** Waits until the start is recorded. If the Run is cancelled first, the tool does not start. */
 const recordedStart = (session: RunSession, { recordStart }: ConcealingControl) =>
   recordStart === undefined
     ? Effect.void

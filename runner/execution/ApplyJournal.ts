@@ -8,12 +8,12 @@ import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
-/** Address under which to file a diagnostic that has no resource. */
+/** The address under which to record a diagnostic that has no resource. */
 const anyAddress = ""
 
 const Entry = Schema.Struct({
   /**
-   * - `failed`: the tool has reported the failure, but not yet its reason
+   * - `failed`: the tool has reported the failure, but not yet the reason
    * - `refused`: the provider gave a reason
    * - `unanswered`: the provider never responded, for example because it died; the object may or may not exist
    */
@@ -76,8 +76,8 @@ const heldIn = (left: StateFile | undefined, addressKey: Redacted.Redacted | und
 
 /**
  * Returns the objects that an unfinished apply may have created and that `left` does not contain. The operations on these
- * objects never finished, or finished just before the state was lost or damaged. An encrypted state rules out no objects.
- * `addressKey` is the key for the digests in the journal's addresses.
+ * objects never finished, or finished just before the state was lost or damaged. If the state is encrypted, it rules out no
+ * objects. `addressKey` is the key for the digests in the journal's addresses.
  */
 export const possiblyCreated = (
   journal: JournalSummary,
@@ -92,7 +92,8 @@ export const possiblyCreated = (
 
 /**
  * Once the digest key is available, removes from `possiblyCreated` the objects that the state contains. Without the key, an
- * object with a secret instance key cannot be matched with the state, so it is reported even if its creation was stored.
+ * object with a secret instance key cannot be matched with the state, so the object is reported even if the state contains
+ * it.
  */
 export const stillSuspected = (
   { completed, possiblyCreated, started }: JournalSummary,
@@ -148,7 +149,7 @@ const entryOf = (message: ToolMessage): Entry | undefined => {
 export interface ApplyJournal {
   /**
    * Records what a message reports about a resource, and returns when the entry is written. The start of an operation is also
-   * flushed to disk. Starts that arrive while the disk is busy share the next flush.
+   * flushed to disk. Start entries that arrive while the disk is busy share the next flush.
    */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>

@@ -42,7 +42,7 @@ const describe = Effect.fnUntraced(function* (root: string, path: string) {
 
 /**
  * Lists every entry of the declared outputs. Also checks the parent folders of each output, because a parent folder that is
- * a link could lead out of the tree.
+ * a link could point outside the tree.
  */
 const listOutputs = Effect.fnUntraced(function* (root: string, outputs: ReadonlyArray<string>) {
   const found = new Map<string, Entry>()

@@ -1,12 +1,12 @@
 import { Deferred, Effect, type Scope } from "effect"
 
-/** A request to stop a run. The request applies to all phases. */
+/** A request to stop a run. It applies to all phases of the run. */
 export interface CancelSignal {
   readonly isRequested: Effect.Effect<boolean>
   readonly requested: Effect.Effect<void>
 }
 
-/** A signal that is never requested, for steps that record finished work. */
+/** A signal that never fires, for steps that record finished work. */
 export const notCancelled: CancelSignal = { isRequested: Effect.succeed(false), requested: Effect.never }
 
 /** Listens to a job's `cancel` until the scope closes. */

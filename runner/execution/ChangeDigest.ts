@@ -58,7 +58,7 @@ const record = (entries: ReadonlyArray<readonly [string, Schema.Json]>, formatte
     .map(([name, value]) => `${JSON.stringify(name)}:${formatted(value)}`)
     .join(",")}}`
 
-/** The order of the tool's lists of changes does not matter. */
+/** Formats the items in sorted order, because the order of the tool's lists of changes does not matter. */
 const unordered = (items: ReadonlyArray<Schema.Json>, formatted: Formatted) =>
   `[${items.map(formatted).sort().join(",")}]`
 
@@ -75,15 +75,18 @@ const partOf = (name: string, part: Schema.Json, formatted: Formatted): string |
 const isJsonObject = (value: unknown): value is Schema.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The hash of a change. It covers the plan's changes, and the drift that happened outside svc, which only some plans accept. */
+/**
+ * The hash of a change. It has two parts: the plan's changes, and the drift that happened outside svc, which only some plans
+ * accept.
+ */
 export interface ChangeHash {
   readonly change: string
   readonly drift: string
 }
 
 /**
- * Hashes the change in the tool's JSON plan, or returns `undefined` for any other document. It compares numbers digit by
- * digit: It treats as different: 1 and 1.0, two numbers that round to the same double, and a number and a string with the
+ * Hashes the change in the tool's JSON plan. Returns `undefined` for any other document. It compares numbers digit by digit,
+ * so all of these pairs differ: 1 and 1.0, two numbers that round to the same double, and a number and a string with the
  * same digits.
  */
 export const changeHash = (plan: string): ChangeHash | undefined => {

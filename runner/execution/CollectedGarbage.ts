@@ -2,8 +2,8 @@ const mebibyte = 1024 * 1024
 const between = 8 * mebibyte
 
 /**
- * A no-op on Node, where this call is available only with `--expose-gc` and would block everything else during the
- * collection.
+ * Does nothing on Node, where the garbage collector can be called only with `--expose-gc` and would block everything else
+ * while it runs.
  */
 const request = typeof Bun === "undefined" ? () => {} : () => Bun.gc(false)
 

@@ -97,7 +97,7 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
 }
 
 /**
- * Guesses the argument by convention: `DEMO_TOKEN` of the provider `acme/demo` becomes `token`, unless a recipe defines
+ * Guesses the argument by convention: for the provider `acme/demo`, `DEMO_TOKEN` becomes `token`, unless a recipe defines
  * another argument. A later check against the provider's schema refuses a wrong guess.
  */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
@@ -124,10 +124,10 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 
 /**
  * Decides how to deliver each secret. If a provider has a single set of credentials, they are passed in the environment. If
- * a provider has several sets, or providers expect different values under the same name, they are passed as provider
- * arguments that refer to sensitive variables of the runner, so that no provider configuration receives the credentials of
- * another configuration. Fails with the reason if a secret cannot be kept separate. A plan file contains the arguments, so
- * an apply needs only the environment.
+ * a provider has several sets, or if providers expect different values under the same name, the credentials are passed as
+ * provider arguments that refer to sensitive variables of the runner, so that no provider configuration receives the
+ * credentials of another configuration. Fails with the reason if a secret cannot be kept separate. A plan file contains the
+ * arguments, so an apply needs only the environment.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,

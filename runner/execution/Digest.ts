@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises"
 import { Effect } from "effect"
 import { fileOperation } from "./RunFiles.ts"
 
-/** `sha256:` and 64 hex digits. */
+/** `sha256:` followed by 64 hexadecimal digits. */
 export const sha256 = (content: string | Uint8Array): string =>
   `sha256:${createHash("sha256").update(content).digest("hex")}`
 

@@ -79,7 +79,7 @@ const deniedPrefixes = [
   "XDG_"
 ]
 
-/** The tool's own variables that a Connection may set: module inputs, and tokens for private registries. */
+/** The variables of the tool itself that a Connection may set: module inputs, and tokens for private registries. */
 const allowedToolPrefixes = ["TF_VAR_", "TF_TOKEN_"]
 
 /**

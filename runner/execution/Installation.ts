@@ -11,12 +11,15 @@ const isVersion = ({ version }: ToolIdentity, major: number, minor: number) => {
 export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
-/** Tools that work or fail cleanly when nothing has been installed. All other tools always install first. */
+/**
+ * Returns true for a tool that either works or fails cleanly if nothing has been installed. With all other tools, the
+ * installation always runs first.
+ */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 
 /**
- * Returns true if a plan has nothing to install and no backend to set up. A lock, a build, the runner's own provider blocks, or a
- * state with objects of other providers all require an installation that the scan could not foresee.
+ * Returns true if a plan has nothing to install and no backend to set up. A lock, a build, the runner's own provider blocks,
+ * and a state with objects of other providers each require an installation that the scan could not foresee.
  */
 export const plansUninstalled = (
   job: RunJob,

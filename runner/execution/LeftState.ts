@@ -31,8 +31,8 @@ const ignoreUnreadable = (content: Effect.Effect<Option.Option<Uint8Array>, RunF
   )
 
 /**
- * Chooses the newest state. If several are equally new, prefers them in this order: the state that the tool printed because
- * it could not write the state, the emergency file, the state file, and the last checkpoint.
+ * Chooses the newest state. If several states are equally new, prefers them in this order: the state that the tool printed
+ * because it could not write the state, the emergency file, the state file, and the last checkpoint.
  */
 export const readLeftState = Effect.fnUntraced(function* (request: {
   readonly folder: HeldFolder

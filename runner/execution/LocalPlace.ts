@@ -6,7 +6,7 @@ import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
-/** Executes Runs on the control plane's machine, with the snapshots, builds and tools on that machine. */
+/** Executes Runs on the control plane's machine, with the snapshots, builds and tools that are stored there. */
 export const localPlace = Layer.effect(
   RunPlace,
   Effect.gen(function* () {
@@ -25,7 +25,7 @@ export const localPlace = Layer.effect(
           Effect.map(({ path }) => path),
           Effect.mapError((error) => {
             const { message, remedy } = error
-            // Omit the path, which readers of a Run do not need. The operator can find it with `svc doctor`.
+            // Omit the path, which readers of a Run do not need. The operator can use `svc doctor` to find the path.
             const shown = error._tag === "ToolBroken" ? message.replaceAll(error.path, "The tool") : message
             return new ToolUnavailable({ message: `${shown} ${remedy}` })
           })

@@ -2,8 +2,8 @@
 export const longestMessage = 1024 * 1024
 
 /**
- * Start of the message in which a tool prints a state that it cannot write. No other copy of the state exists, so svc never
- * truncates that line.
+ * The start of the line in which a tool prints a state that it cannot write. No other copy of the state exists, so svc never
+ * truncates this line.
  */
 const emergencyHead = /^\{"@level":"[a-z]{1,10}","@message":"Emergency state dump"/
 const headLength = 80

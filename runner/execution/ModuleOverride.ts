@@ -9,7 +9,8 @@ import type { LocalModule } from "./RunJob.ts"
 export const overrideFileName = "~capsule_override.tf.json"
 
 /**
- * File with the runner's own variables. The variables need a normal file, because overrides can only change existing blocks.
+ * The file that declares the runner's own variables. It cannot be an override file, because overrides can only change
+ * existing blocks.
  */
 export const variableFileName = "~capsule_variables.tf.json"
 
@@ -67,7 +68,10 @@ export const variableDocument = (names: ReadonlyArray<string>): Schema.Json => (
   variable: Object.fromEntries(names.map((name) => [name, { type: "string", sensitive: true }]))
 })
 
-/** Creates the manifest of installed modules that the tool's installer would write. With it, the tool fetches no modules. */
+/**
+ * Creates the manifest of installed modules that the tool's installer would write. If this manifest exists, the tool fetches
+ * no modules.
+ */
 export const moduleManifest = (modules: ReadonlyArray<LocalModule>): Schema.Json => ({
   Modules: [
     { Key: "", Source: "", Dir: "." },

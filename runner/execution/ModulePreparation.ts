@@ -95,8 +95,8 @@ export const prepareModule = Effect.fnUntraced(function* (
   yield* place.extractModule(job.module.snapshotDigest, inside(sandboxPaths.source))
   const { build, delivery } = preparation
   if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
-  // With a build or a Connection's provider, the tree does not determine the executed code, because both run programs from
-  // outside the tree.
+  // If there is a build, or a provider that uses a Connection, the tree does not determine the executed code, because both
+  // run programs from outside the tree.
   const moduleTree =
     preparation.wantsTree && build === undefined && job.credentials.length === 0
       ? Option.getOrUndefined(yield* folderDigest(inside(sandboxPaths.source)))

@@ -179,8 +179,8 @@ const unknownArgument = (schemas: Schemas, { provider, body }: ProviderBlock): s
 
 /**
  * Checks every argument that the runner adds against the provider's schema, after the installation. The tool ignores an unknown
- * argument in an override: with a misspelt region the module would be deployed elsewhere, and a credential would not reach the
- * provider.
+ * argument in an override: if an argument's name were misspelt, a region would have no effect and the module would be
+ * deployed elsewhere, or a credential would not reach the provider.
  */
 const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession) {
   if (session.providerBlocks.length === 0) return
@@ -456,7 +456,7 @@ const executeDriftCheck = Effect.fnUntraced(function* (
 })
 
 /**
- * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, each in its own run folder.
+ * Executes plans and applies of one module with OpenTofu or Terraform, each inside the sandbox and in its own run folder.
  *
  * - `plan`: computes a plan for review (to create, update, destroy, or change only the state). Fails with `RunnerFailure` if
  *   there is no plan, including after a cancellation. Afterwards inputs and tree are removed from disk; a build archive is
@@ -466,8 +466,8 @@ const executeDriftCheck = Effect.fnUntraced(function* (
  *   result. A run folder can be used for only one apply; a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
  * - `recover`: after a crash of svc, finds the state that an apply left in a run folder; `none` if its tool never started. Kills
- *   processes that still use the folder. Can be repeated.
- * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end was not observed.
+ *   processes that still use the folder. The call can be repeated.
+ * - `withhold`: marks the Outputs that repeat a secret; used for an apply whose end was not observed.
  * - `confinement`: the isolation and network for a Run with these requirements. Fails with `profile_unavailable` if this machine
  *   cannot meet them.
  * - `discard`: removes a run folder whose state is stored elsewhere, and kills processes that use it.

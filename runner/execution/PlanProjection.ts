@@ -25,7 +25,7 @@ const longestValue = 1024 * 1024
  * these values with the Run and sends them to every reader.
  */
 const longValuesInAll = 4 * 1024 * 1024
-/** Values up to this length are always shown. */
+/** Values that are no longer than this are always shown. */
 const shortValue = 4 * 1024
 
 const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
@@ -283,7 +283,7 @@ export const plannedSecrets = (
       )
   )
 
-/** A planned Output as shown to reviewers. Also records whether the Output is private after the apply. */
+/** A planned Output as shown to reviewers, and a flag for whether the Output is private after the apply. */
 interface ShownOutput {
   readonly shown: OutputChange
   readonly isPrivate: boolean
@@ -371,7 +371,7 @@ const projectedChanges = Effect.fnUntraced(function* (
   for (let from = 0; from < changes.length; from += changesAtOnce) {
     const { left } = room
     const some = yield* redacted(redactor, (hide) => {
-      // Restore the budget, because the same value is rendered a second time.
+      // Restore the budget, because the same value will be rendered a second time.
       room.left = left
       return changes.slice(from, from + changesAtOnce).map((planned): ResourceChange => {
         const change = resourceChange(planned, room)
@@ -410,7 +410,7 @@ const failedFirst = <A extends { readonly status: string }>(all: ReadonlyArray<A
     ? all
     : all.toSorted((a, b) => Number(a.status === "pass") - Number(b.status === "pass")).slice(0, most)
 
-/** The module's conditions, as shown to reviewers. */
+/** Projects the module's conditions for reviewers. */
 const shownChecks = (hide: Hide, planned: ReadonlyArray<PlannedCheck>, room: Room): ReadonlyArray<PlanCheck> =>
   failedFirst(planned, mostChecks).map(({ address, instances, status }) => ({
     kind: hide.name(address.kind ?? "resource"),

@@ -3,8 +3,8 @@ import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
 /**
- * Maximum number of names to list. A longer list would explain nothing, so in that case the references are reported as
- * partially known.
+ * Maximum number of names to list. A longer list would explain nothing, so if there are more names, the references are
+ * reported as partially known.
  */
 const mostNames = 50
 
@@ -29,7 +29,7 @@ interface Found {
 
 const emptyFound = (): Found => ({ inputs: new Set(), resources: new Set(), partial: false, seen: new Set() })
 
-/** Matches an address in the configuration, without instance keys, which may contain any quoted string. */
+/** Returns the address in the configuration, which has no instance keys. An instance key may contain any quoted string. */
 export const configurationAddress = (address: string): string =>
   address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, "")
 
@@ -107,7 +107,7 @@ const followVariable = ({ caller }: Place, name: string, found: Found) => {
   }
   const { expressions } = caller.call
   const given = isObject(expressions) ? expressions[name] : undefined
-  // The caller does not set the variable, so the default applies and no input affects it.
+  // The caller does not set the variable, so the default applies and no input affects the variable.
   if (given !== undefined) followAll(caller.place, caller.call, referencesIn(given), found)
 }
 

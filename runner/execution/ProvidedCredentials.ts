@@ -26,8 +26,8 @@ export interface ProvidedSet {
  *
  * - `described`: everything that the machine's operator has declared
  * - `names`: the credentials that are complete now
- * - `marks`: for credentials that are complete now, or were complete when last read
- * - `read`: reads the values each time, so that the next Run uses replaced values
+ * - `marks`: the marks of credentials that are complete now, or were complete when they were last read
+ * - `read`: reads the values each time, so that the next Run uses the new values after a replacement
  */
 export interface ProvidedCredentials {
   readonly described: Effect.Effect<ReadonlyArray<string>>

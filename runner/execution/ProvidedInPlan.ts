@@ -8,7 +8,7 @@ const textsOf = (document: Uint8Array) => Effect.option(readDocument("texts", do
 
 /**
  * Refuses a plan that contains this machine's credentials: a module may have read them, and the plan file is sent to the
- * control plane. Accepts only credential texts that the previous state already contained.
+ * control plane. The only exception is credential text that the previous state already contained.
  */
 export const refuseProvided = Effect.fnUntraced(function* (
   provided: RunRedactor,

@@ -14,8 +14,8 @@ const plainName = /^[a-z][a-z_]{0,40}$/
 const decimal = /^[+-]?(\d+)(\.\d+)?$/
 
 /**
- * Returns the shortest form of a number, because a module may convert text to a number and the tool then writes `0012.50` as
- * `12.5`.
+ * Returns the shortest form of a number, because a module may convert text to a number, and the tool would then write
+ * `0012.50` as `12.5`.
  */
 const asNumber = (text: string): ReadonlyArray<string> => {
   const [, whole, fraction = ""] = decimal.exec(text.trim()) ?? []
@@ -31,7 +31,10 @@ interface Part {
   readonly text: string
 }
 
-/** Returns the strings in a document except its public members, each with the name of the innermost member that contains it. */
+/**
+ * Returns the strings in a document, except those in its public members, each with the name of the innermost member that
+ * contains it.
+ */
 const partsOf = (origin: string, text: string, open: ReadonlySet<string>): ReadonlyArray<Part> => {
   const document = /^\s*[[{]/.test(text) ? decodeDocument(withNumbersAsText(text)) : Option.none()
   if (Option.isNone(document)) return [{ origin, text }]

@@ -2,7 +2,7 @@
 export interface LockedProvider {
   readonly address: string
   readonly version: string
-  /** Hashes of unpacked packages (`h1:` and base64), one or more per platform. */
+  /** Hashes of unpacked packages (`h1:` followed by base64), one or more per platform. */
   readonly hashes: ReadonlyArray<string>
 }
 

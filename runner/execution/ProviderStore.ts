@@ -12,7 +12,7 @@ const arrivalsName = "arrivals"
 const digestPrefix = "sha256:"
 
 /**
- * Returns the folder name for a hash in a lock, or `undefined` if the lock's hash is not the hash of an unpacked package.
+ * Returns the folder name for a hash from a lock, or `undefined` if it is not the hash of an unpacked package.
  */
 const nameOf = (hash: string): string | undefined => {
   const bytes = hash.startsWith("h1:") ? Buffer.from(hash.slice(3), "base64") : undefined
@@ -84,8 +84,9 @@ export interface ProviderStore {
 }
 
 /**
- * Stores installed provider packages in `folder`, once each, by the hash of their content. A Run gets a package only if its lock
- * contains the hash and a Run of the same Workspace has installed it. Nothing that a Run executes can write to this folder.
+ * Stores installed provider packages in `folder`, each once, keyed by the hash of its content. A Run gets a package only if
+ * its lock contains the hash and a Run of the same Workspace has installed it. Nothing that a Run executes can write to this
+ * folder.
  */
 export const providerStore = (folder: string, workspaceId: string | undefined): ProviderStore => {
   const packages = join(folder, packagesName)
@@ -108,7 +109,7 @@ export const providerStore = (folder: string, workspaceId: string | undefined): 
         { discard: true }
       )
       yield* move(installed, arrival)
-      // Hash the package only after the move, when the Run can no longer change it.
+      // Hash the package only after moving it, because from then on the Run can no longer change it.
       const name = yield* contentName(arrival, (yield* plainFiles(arrival)) ?? [])
       const kept = join(packages, name)
       yield* fileOperation(doing, () => rename(arrival, kept)).pipe(

@@ -5,7 +5,7 @@ import { Effect, type Option, Schema, type Scope } from "effect"
 
 /**
  * A file of a run could not be read or written. `message` contains the operation and the system's error code, never the content.
- * `code` is that error code, such as `ENOENT`.
+ * `code` is the system's error code, such as `ENOENT`.
  */
 export class RunFileFailed extends Schema.TaggedError<RunFileFailed>()("RunFileFailed", {
   message: Schema.String,
@@ -22,7 +22,9 @@ const failure = (doing: string, cause: unknown): RunFileFailed => {
 export const fileOperation = <A>(doing: string, evaluate: () => Promise<A>): Effect.Effect<A, RunFileFailed> =>
   Effect.tryPromise({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
-/** Like `fileOperation`, for a synchronous call that is faster than switching to another thread, such as a short append. */
+/**
+ * Like `fileOperation`, but for a synchronous call that is faster than switching to another thread, such as a short append.
+ */
 export const promptFileOperation = <A>(doing: string, evaluate: () => A): Effect.Effect<A, RunFileFailed> =>
   Effect.try({ try: evaluate, catch: (cause) => failure(doing, cause) })
 

@@ -33,11 +33,11 @@ export interface RunFolderPaths {
   readonly sandbox: string
   readonly build: string
   readonly buildArchive: string
-  /** Changes that an apply has started and finished, one JSON object per line. */
+  /** Lists the changes that an apply has started and finished, one JSON object per line. */
   readonly journal: string
   /** Written before an apply may change anything. If this file exists, something may have changed. */
   readonly applyRecord: string
-  /** Lists processes that must not survive the run, so that a server restarted after a crash can kill them. */
+  /** Lists the processes that must not survive the run, so that a server that is restarted after a crash can kill them. */
   readonly processes: string
   /** The last complete state that an apply wrote. */
   readonly checkpoint: string

@@ -25,7 +25,7 @@ export class RunFolders extends Context.Service<
   {
     /** Returns the absolute path of an execution's folder. Does not create the folder. */
     readonly pathOf: (key: RunFolderKey) => string
-    /** Returns the state that an apply left. Kills processes that still use its folder. */
+    /** Returns the state that an apply left. Kills processes that still use the apply's folder. */
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundUnfinishedApply>
     /**
      * Removes a folder whose state is stored elsewhere. If this fails, only logs the failure, because the next sweep tries

@@ -5,9 +5,9 @@ import { SecretText } from "../redaction/SecretText.ts"
 import { RunRequirements } from "../sandbox/RunRequirements.ts"
 
 /*
- * A Run's job as data. It refers to files by digest and to a tool by requirements, so that another process or machine can execute
- * it. `RunPlace` finds the files and the tool. An encoded job contains its secrets in plaintext, so it is sealed before it leaves
- * the process.
+ * A Run's job as data. It identifies files by their digests and the tool by its requirements, so that another process or
+ * machine can execute the job. `RunPlace` finds the files and the tool. An encoded job contains its secrets in plaintext, so
+ * it is sealed before it leaves the process.
  */
 
 const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
@@ -36,10 +36,10 @@ export type CredentialFile = typeof CredentialFile.Type
  * - `alias`: absent for the default configuration
  * - `inherited`: only child modules use the provider's name, so the root module does not define `moduleLocalName`
  * - `connection`: equal for equal credentials; absent if the configuration has none
- * - `values`: secret values by environment variable
+ * - `values`: secret values, keyed by environment variable
  * - `config`: provider arguments that are not secret
- * - `argumentNames`: equivalent provider arguments by environment variable, for two configurations of one provider with different
- *   credentials, which share one environment
+ * - `argumentNames`: equivalent provider arguments, keyed by environment variable; used if two configurations of one
+ *   provider have different credentials, because they share one environment
  * - `provided`: name of the executing machine's own credentials; `values` and `files` of the job are then empty, and the
  *   credentials reach the provider only through the environment and files, because a plan file contains arguments
  */
@@ -116,7 +116,7 @@ export type ModuleReference = typeof ModuleReference.Type
 
 /**
  * The result of a source build: an archive of the declared outputs, which plan and apply extract over the tree. `digest` is
- * `sha256:` and hexadecimal digits.
+ * `sha256:` followed by hexadecimal digits.
  */
 export const BuildReference = Schema.Struct({ digest: Schema.String, sizeBytes: Schema.Number })
 export type BuildReference = typeof BuildReference.Type
@@ -126,7 +126,7 @@ export type BuildReference = typeof BuildReference.Type
  *
  * - `workspaceId`: the Workspace whose installed providers the Run may reuse
  * - `tool`: name and exact version; the machine that executes the job has this tool or refuses the job
- * - `lockText`: the dependency lock; for a plan only if the module has no lock
+ * - `lockText`: the dependency lock; a plan uses it only if the module has no lock
  * - `selfContained`: the scan found no provider to install and no block that configures the state; if the scan was wrong, the
  *   tool refuses to plan
  * - `state`: the initial state
@@ -136,7 +136,8 @@ export type BuildReference = typeof BuildReference.Type
  *   those Runs
  * - `variableTypes`: the type constraint of each input, as written in the module
  * - `network`: true by default, because most providers call an API
- * - `demands`: the requirements of the Run's execution profile for the machine, including for its source build
+ * - `demands`: the requirements that the Run's execution profile imposes on the machine, including those for its source
+ *   build
  */
 export const RunJob = Schema.Struct({
   runId: Schema.String,
@@ -159,9 +160,9 @@ export const RunJob = Schema.Struct({
 export type RunJob = typeof RunJob.Type
 
 /**
- * `mode`: `refresh_only` plans a change to only the state and uses the `build` of the last apply; agents that do not support
- * this mode cannot decode the job. All other modes create a new build. `changeKey`: the Capsule's key for the digest of the
- * change.
+ * `mode`: `refresh_only` plans a change that affects only the state, and uses the `build` of the last apply; agents that do
+ * not support this mode cannot decode the job. All other modes create a new build. `changeKey`: the Capsule's key for the
+ * digest of the change.
  */
 export const PlanJob = Schema.Struct({
   ...RunJob.fields,
@@ -198,7 +199,7 @@ export type ProvidedBinding = typeof ProvidedBinding.Type
  * output.
  *
  * - `inputs`: values of sensitive inputs; structured values are split into their parts
- * - `credentials`: the credentials with which the plan was created; the apply may use others
+ * - `credentials`: the credentials with which the plan was created; the apply may use other credentials
  * - `marked`: texts that the plan itself marks as sensitive, up to a limit
  * - `provided`: identifies the runner's own credentials that were used; not a list of texts, but transferred and sealed in
  *   the same way; absent if none were used

@@ -31,7 +31,7 @@ const evidence = {
 /**
  * A plan for review. The plan file contains secrets in plaintext, so seal it.
  *
- * - `planDigest`, `providerLockDigest`: `sha256:` and hexadecimal digits
+ * - `planDigest`, `providerLockDigest`: `sha256:` followed by hexadecimal digits
  * - `changeDigest`: digest of the change, keyed with the job's `changeKey`; absent if the job has no such key or the agent
  *   does not support digests
  * - `lockText`: absent if the module uses no installed provider
@@ -123,7 +123,7 @@ export const ApplyOutcome = Schema.Struct({
 })
 export type ApplyOutcome = typeof ApplyOutcome.Type
 
-/** `id` is redacted. */
+/** The value of `id` is redacted. */
 export const JournalResource = Schema.Struct({
   address: Schema.String,
   action: Schema.String,
@@ -132,8 +132,8 @@ export const JournalResource = Schema.Struct({
 export type JournalResource = typeof JournalResource.Type
 
 /**
- * The remains of an apply that was running when svc stopped. Present only if the tool had been started. With `neverStarted`, an
- * agent reports that the start was recorded but the tool never ran.
+ * The remains of an apply that was running when svc stopped. Present only if the tool had been started. An agent sets
+ * `neverStarted` to report that the start was recorded but the tool never ran.
  */
 export const UnfinishedApply = Schema.Struct({
   ...leftState,

@@ -35,7 +35,7 @@ export interface BuildArchive extends BuildReference {
  * - `extractModule`: writes the files of the snapshot with this digest into an existing empty folder; called again for a source
  *   build
  * - `tool`: the program with exactly this name and version, as an absolute path
- * - `keepBuild`: moves an archive out of a run folder; it is on disk when this returns
+ * - `keepBuild`: moves an archive out of a run folder; the archive is safely on disk when the call returns
  * - `provided`: this machine's credentials with this name
  * - `findBuild`: the archive with this digest; `none` if it no longer exists
  */
@@ -57,8 +57,8 @@ export class RunPlace extends Context.Service<
  * - `runFolder`: absolute path on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody requests a stop
  * - `mayStart`: completes when processes of the Run may start; absent if they may start immediately
- * - `recordStart`: for an apply; permits the start of the tool and records it, unless the claim already did; the tool starts only
- *   after this succeeds
+ * - `recordStart`: for an apply; permits and records the start of the tool, unless the claim already did so; the tool starts
+ *   only after this call succeeds
  * - `stateFound`: for an apply; receives the state that the tool left, before the rest of the outcome is read
  */
 export interface RunControl {

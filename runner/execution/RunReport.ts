@@ -21,11 +21,11 @@ export interface RunReport {
   readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** Expects a cleaned text. */
+  /** Expects text that has already been cleaned. */
   readonly print: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** Expects a cleaned message. */
+  /** Expects a message that has already been cleaned. */
   readonly resource: (message: Extract<ToolMessage, { _tag: "Resource" }>) => Effect.Effect<void>
-  /** Expects a cleaned diagnostic. */
+  /** Expects a diagnostic that has already been cleaned. */
   readonly diagnostic: (diagnostic: RunDiagnostic) => Effect.Effect<void>
   readonly planSummary: (summary: PlanSummary) => Effect.Effect<void>
 }

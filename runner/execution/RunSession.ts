@@ -82,10 +82,10 @@ interface RunProviders {
   /** Packages outside the Run's folder to which its programs have read access. */
   readonly visible: Effect.Effect<ReadonlyArray<string>>
   /**
-   * Links the packages of the Run's lock that are on this machine into the Run's folder, like an installation. Returns false
-   * if the tool has to install, because the lock is not in the form that the tool writes or a package is missing. Verifies
-   * nothing: before it starts any plugin, the tool compares each package with the hashes in the lock; for an apply, it also
-   * compares the lock with the reviewed lock in the plan file.
+   * Links into the Run's folder, as an installation would, the packages from the Run's lock that this machine has. Returns
+   * false if the tool has to install, because the lock is not in the form that the tool writes or a package is missing.
+   * Verifies nothing: before it starts any plugin, the tool compares each package with the hashes in the lock; for an apply,
+   * it also compares the lock with the reviewed lock in the plan file.
    */
   readonly link: (lockText: string) => Effect.Effect<boolean, RunFileFailed>
   /** Moves the packages that the tool has installed to the store. Call it while none of the Run's programs is running. */
@@ -239,7 +239,7 @@ export interface ToolCommand {
   readonly output: ToolOutput
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
-  /** Set for commands that read evidence of an apply. They run even if the apply was cancelled. */
+  /** Set for commands that read evidence of an apply. These commands run even if the apply was cancelled. */
   readonly isEvidence?: boolean
 }
 
@@ -253,7 +253,7 @@ export interface RunSession {
   readonly serverPaths: ServerPaths
   /** The secrets of the Run's inputs, except those that its base state already marks. */
   readonly secrets: ReadonlyArray<Secret>
-  /** The secret strings in the job's credentials, for the apply of its plan. */
+  /** The secret strings in the job's credentials, which are kept for the apply of the job's plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
   /** Redactor that finds this machine's own credentials in a text; absent if the Run uses none. */
   readonly provided: RunRedactor | undefined
@@ -310,7 +310,10 @@ export const inputSecrets = (
 /** Maximum number of marked strings to search for. A state or plan may mark more; the marks themselves still hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Returns texts that a state or plan marks as sensitive. The shortest come first, because programs print mostly short values. */
+/**
+ * Returns texts that a state or plan marks as sensitive. The shortest texts come first, because programs mostly print short
+ * values.
+ */
 export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
   let bytes = 0
   return [...new Set(texts)]
@@ -410,7 +413,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
-  // The sandbox is already closed, so none of its processes can use the folder.
+  // The sandbox is already closed, so no process in it can still use the folder.
   yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {

@@ -9,7 +9,7 @@ export interface StateCheckpoint {
 }
 
 /**
- * The destination of a run's reports while it executes. Everything except a checkpoint is redacted and free of terminal
+ * The destination of a run's reports while the run executes. Everything except a checkpoint is redacted and free of terminal
  * sequences.
  *
  * - `event`: an event of the Run, in the schema of its kind

@@ -51,7 +51,7 @@ export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unkn
       ])
     )
   }
-  // There are marks for members, but the value has no members. Hide the entire value to be safe.
+  // The marks refer to members, but the value has no members. Hide the entire value to be safe.
   return isMarked(sensitive) && given !== null ? sensitiveMark : given
 }
 

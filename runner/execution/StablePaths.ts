@@ -37,7 +37,9 @@ const isOurs = (path: string) =>
     return entry === undefined || (entry.isSymbolicLink() && entry.uid === (process.geteuid?.() ?? entry.uid))
   })
 
-/** Returns true if another server uses the link: it leads to an existing folder outside this server's Runs. */
+/**
+ * Returns true if another server uses the link, that is, if the link leads to an existing folder outside this server's Runs.
+ */
 const isElsewhere = (path: string, runs: string) => {
   const leadsTo = readlinkSync(path)
   return !leadsTo.startsWith(`${runs}/`) && existsSync(leadsTo)
@@ -64,7 +66,7 @@ const place = (path: string, target: string, runs: string) =>
     catch: () => false
   }).pipe(Effect.orElseSucceed(() => false))
 
-/** Removes the link, unless it already leads to another Run. Synchronous for the same reason as `place`. */
+/** Removes the link, unless it already leads to another Run's folder. Synchronous, for the same reason as `place`. */
 const removeLink = (path: string, target: string) =>
   fileOperation("remove the Capsule's path", async () => {
     const entry = lstatSync(path, { throwIfNoEntry: false })
@@ -82,9 +84,10 @@ export const removeStablePath = Effect.fnUntraced(function* (runFolder: string) 
 })
 
 /**
- * Gives a Capsule's module the same path for its files in plan and apply, so that a plan with an absolute path in it can be
- * applied. If the sandbox has its own file system, the path is a constant. Otherwise it is a link with a random name to the
- * folder of the current Run. Programs find their working folder in `PWD`, and Runs that would share a link take turns.
+ * Gives the files of a Capsule's module the same path in a plan and its apply, so that a plan that contains an absolute path
+ * can be applied. If the sandbox has its own file system, the path is a constant. Otherwise, the path is a link with a
+ * random name that leads to the folder of the current Run. Programs find their working folder in `PWD`, and Runs that would
+ * share a link take turns.
  */
 export class StablePaths extends Context.Service<
   StablePaths,

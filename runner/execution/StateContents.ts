@@ -83,8 +83,8 @@ type PartKind = "outputs" | "resource" | "instance"
 type Parts = { readonly [K in PartKind]: Map<number, Option.Option<DocumentContents[K]>> }
 
 /**
- * Caches long parts of states that were read before a transaction. Keys are positions; entries last while the state is in
- * memory.
+ * Caches long parts of states that were read before a transaction. The keys are positions; entries are kept as long as the
+ * state is in memory.
  */
 const partsRead = new WeakMap<Uint8Array, Parts>()
 
@@ -107,7 +107,7 @@ const partOf = Effect.fnUntraced(function* <K extends PartKind>({ bytes, decode,
   return read
 })
 
-/** Like `contents`, for a long state. Holds one part in memory at a time. */
+/** Like `contents`, but for a long state. Keeps only one part in memory at a time. */
 const partContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   { outputs, resources }: StateLayout,
@@ -183,8 +183,8 @@ export const stateContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads the parts of a state that are too long for this thread. Afterwards `stateContents` needs no other thread for the
- * same bytes, so it may run in a transaction.
+ * Reads the parts of a state that are too long for this thread. Afterwards, `stateContents` needs no other thread for the
+ * same bytes, so it can be used inside a transaction.
  */
 export const readLongParts = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (bytes.length <= longestReadHere || partsRead.has(bytes)) return

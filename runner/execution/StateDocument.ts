@@ -28,7 +28,7 @@ const Output = Schema.Struct({
 
 export const Outputs = Schema.Record(Schema.String, Output)
 
-/** A state of version 4. If OpenTofu encrypted it, only the serial and lineage of the envelope are readable. */
+/** A state in format version 4. If OpenTofu encrypted it, only the serial and lineage of the envelope are readable. */
 export const StateDocument = Schema.Struct({
   serial: Schema.Int,
   lineage: Schema.String.check(Schema.isMinLength(1)),

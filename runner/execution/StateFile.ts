@@ -13,7 +13,7 @@ export interface ManagedObject {
   /** The instance's `id` attribute, if it is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** Normalised address of the instance's provider, or the original text if it is not an address. */
+  /** Normalised address of the instance's provider, or the text in the state if it is not an address. */
   readonly provider: string
 }
 
@@ -62,13 +62,13 @@ export const sensitiveTextsOf = (instance: typeof Instance.Type): ReadonlyArray<
 export const sensitiveOutputTexts = (outputs: typeof Outputs.Type): ReadonlyArray<string> =>
   Object.values(outputs).flatMap(({ sensitive, value }) => (sensitive === true ? leafTexts(value) : []))
 
-/** An instance of a managed resource, as in the state. */
+/** An instance of a managed resource, as recorded in the state. */
 export interface ManagedInstance {
   readonly object: ManagedObject
   readonly instance: typeof Instance.Type
 }
 
-/** Returns the instances of a managed resource, or none for a data source. */
+/** Returns the instances of a managed resource. Returns an empty list for a data source. */
 export const managedInstances = ({
   instances,
   mode,

@@ -73,8 +73,8 @@ const derived = (ast: SchemaAST.AST): Shape | undefined => {
 const known = new Map<SchemaAST.AST, Shape | undefined>()
 
 /**
- * Returns the shape of a part of the schema, always the same object for the same part, so that a scan can compare shapes by
- * identity.
+ * Returns the shape for a part of the schema. The same part always gives the same object, so that a scan can compare shapes
+ * by identity.
  */
 const shapeOf = (ast: SchemaAST.AST): Shape | undefined => {
   if (!known.has(ast)) known.set(ast, derived(ast))
@@ -143,7 +143,7 @@ const ofNumbers = bytesOf("0123456789+-.eE")
 const escaped = bytesOf('"\\/bfnrt')
 const hex = bytesOf("0123456789abcdefABCDEF")
 
-/** Compares bytes instead of characters, which is faster: most bytes of a state are whitespace. */
+/** Compares bytes instead of characters. This is faster, because most bytes of a state are whitespace. */
 const isBlank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -178,7 +178,7 @@ const endOfString = (bytes: Uint8Array, from: number): number => {
 
 const decoder = new TextDecoder()
 
-/** Reads a document once from beginning to end. Stores only its position in the document. */
+/** Reads a document once from beginning to end. Stores only the current position in the document. */
 class StateScan {
   private readonly bytes: Uint8Array
   private at = 0
@@ -392,8 +392,8 @@ const bytesAtOnce = 256 * 1024
 const anyNumber = Number.POSITIVE_INFINITY
 
 /**
- * Returns true if the bytes are a complete state file. The scan takes time proportional to the document's length, even for
- * deep nesting.
+ * Returns true if the bytes are a complete state file. The scan takes time proportional to the document's length, even if it
+ * is deeply nested.
  */
 export const isWholeState = (bytes: Uint8Array): boolean => {
   if (!isUtf8(bytes)) return false
@@ -409,9 +409,9 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues = anyNum
 })
 
 /**
- * Returns the identity of a state file of any size, using only as much memory as its deepest nesting needs. Scans the whole
- * document to ensure that `parseState` would accept it. Returns `none` for anything else, for a document that contains its
- * identity twice, and for a document with more than `mostValues` values.
+ * Returns the identity of a state file of any size. Uses memory only in proportion to the file's deepest nesting. Scans the
+ * whole document to ensure that `parseState` would accept it. Returns `none` for anything else, for a document that contains
+ * its identity twice, and for a document with more than `mostValues` values.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array, mostValues?: number) {
   return isUtf8(bytes) ? (yield* read(bytes, mostValues)).found : Option.none<ScannedState>()

@@ -13,8 +13,8 @@ const endOfString = (text: string, from: number): number => {
 const serialMember = /^"serial"(\s*:\s*)(\d+)/
 
 /**
- * Returns the state file with another serial. Edits the text, because decoding and encoding it would round large numbers. Returns
- * `none` if the bytes are not a JSON object with a serial.
+ * Returns the state file with a different serial. Edits the text, because decoding and encoding it would round large
+ * numbers. Returns `none` if the bytes are not a JSON object with a serial.
  */
 export const withSerial = (bytes: Uint8Array, serial: number): Option.Option<Uint8Array> =>
   Option.flatMap(decodeText(bytes), (text) => {

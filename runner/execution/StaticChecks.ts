@@ -71,9 +71,9 @@ const withoutToolFolders = Effect.fnUntraced(function* (
 })
 
 /**
- * Checks modules with the tool without executing them. Runs `fmt`, and `validate` if the module needs neither providers nor other
- * modules. The tool runs in the sandbox without network, inputs, credentials or state. Neither command reads data sources or
- * starts providers and provisioners.
+ * Uses the tool to check modules without executing them. Runs `fmt`, and `validate` if the module needs neither providers
+ * nor other modules. The tool runs in the sandbox without network, inputs, credentials or state. Neither command reads data
+ * sources or starts providers and provisioners.
  */
 export class StaticChecks extends Context.Service<
   StaticChecks,

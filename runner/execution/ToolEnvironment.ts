@@ -36,8 +36,8 @@ interface EnvironmentPlace {
 }
 
 /**
- * Returns the tool's environment for each access. Only an installation gets registry tokens, and only `credentials` gets the
- * remaining secrets.
+ * Returns the tool's environment for each kind of access. Only an installation gets registry tokens, and only `credentials`
+ * gets the remaining secrets.
  */
 export const environmentsOf = (
   delivery: Pick<CredentialDelivery, "environment">,

@@ -61,7 +61,7 @@ export type ResourceMoment = "started" | "progress" | "completed" | "failed"
 export type ToolMessage = { readonly text: string } & (
   | {
       readonly _tag: "Text"
-      /** The resource of a message about a plan. */
+      /** The resource that a message about a plan refers to. */
       readonly address?: string | undefined
     }
   | {
@@ -99,7 +99,9 @@ const emergencyState = (line: string): Uint8Array | undefined => {
   return start < 0 || end <= start ? undefined : new TextEncoder().encode(line.slice(start + '"state":'.length, end))
 }
 
-/** Name of the file with the module's inputs. People cannot open that file, so positions in it are useless to them. */
+/**
+ * Name of the file that contains the module's inputs. People cannot open this file, so positions in it are useless to them.
+ */
 const inputsFile = posix.basename(sandboxPaths.inputs)
 
 /** Returns the variables in a diagnostic about the inputs. Omits keys, because a key in a variable may be secret. */
@@ -128,7 +130,7 @@ const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => {
 
 const addressOf = ({ resource }: { readonly resource: { readonly addr: string } }) => ({ address: resource.addr })
 
-/** Returns `none` if the line is not a message, for example text for people, a truncated line, or garbage. */
+/** Returns `none` if the line is not a message, for example human-readable text, a truncated line, or garbage. */
 export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
   if (!line.startsWith("{")) return Option.none()
   return Option.map(decodeLine(line), (decoded): ToolMessage => {

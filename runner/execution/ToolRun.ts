@@ -22,7 +22,7 @@ interface CleanLine {
 
 /** A line that may still turn out to be part of a secret. */
 interface Waiting {
-  /** Key of the group whose lines must be released in order. */
+  /** Key of the line's group. The lines of a group must be released in order. */
   readonly order: string | undefined
   /** Builds the line from its redacted part. */
   readonly line: (decided: string) => CleanLine
@@ -44,7 +44,7 @@ interface MessageReader {
   readonly end: Effect.Effect<ReadonlyArray<CleanLine>>
 }
 
-// Order group of lines that do not belong to a resource.
+// Key of the group of lines that do not belong to a resource.
 const toolItself = ""
 const provisionerKey = (address: string, provisioner: string) => JSON.stringify([address, provisioner])
 
@@ -109,7 +109,7 @@ const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader 
     settle(origin, yield* origin.lines.end)
   })
 
-  /** Returns the texts that are complete after this message. */
+  /** Returns the texts that this message completes. */
   const ended = (message: ToolMessage | undefined): ReadonlyArray<string> => {
     if (message?._tag === "Provisioner" && message.output === undefined) {
       return [provisionerKey(message.address, message.provisioner)]
@@ -194,8 +194,8 @@ export interface ToolRun {
 
 /**
  * The reason why a program ended.
- * - `cancelled`: a cancellation came first, whatever the exit code; after an apply, which may have had effects, svc also
- *   checks the exit code
+ * - `cancelled`: the run was cancelled before the program exited, whatever the exit code; after an apply, which may have had
+ *   effects, svc also checks the exit code
  * - `exited`: the program exited; also used if the program exceeded its time limit but succeeded - `killed`: something else
  *   killed the program
  */
@@ -224,8 +224,8 @@ export interface ToolContext {
 }
 
 /**
- * Formats the lines that the tool prints for people after the first line of a diagnostic. The tool's messages contain only
- * the first line.
+ * Formats the lines that the tool's human-readable output contains after the first line of a diagnostic. The tool's JSON
+ * messages contain only the first line.
  */
 const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): string =>
   [
@@ -248,13 +248,13 @@ type Reader = (
 const mostDiagnostics = 200
 const mostLastLines = 5
 /**
- * Maximum wait for the first output before signalling. A tool that has printed nothing may not handle signals yet, and would miss
- * its only signal.
+ * Maximum time to wait for the first output before sending a signal. A tool that has printed nothing may not handle signals
+ * yet, and would miss its only signal.
  */
 const longestStart = Duration.seconds(2)
 /**
- * Maximum wait for the output to close. A process that left the process group may keep the output open after the program has
- * exited.
+ * Maximum time to wait for the output to close. A process that left the process group may keep the output open after the
+ * program has exited.
  */
 const longestDrain = Duration.seconds(5)
 
@@ -270,7 +270,7 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 
 /**
  * Runs one program to completion and reports its output. On cancellation or at the time limit, sends one SIGINT, and kills
- * the whole sandbox after the grace period. The effect never fails because of the program.
+ * the whole sandbox after the grace period. The effect never fails because the program failed.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,

@@ -4,7 +4,7 @@ import type { CancelSignal } from "./CancelSignal.ts"
 import { type RunnerFailure, type RunnerFailureReason, runnerFailure } from "./RunnerFailure.ts"
 import type { ToolEnd } from "./ToolRun.ts"
 
-/** Fails unless a command exits with one of `codes`. */
+/** Fails unless a command exited with one of `codes`. */
 export const requireSuccess = (
   end: ToolEnd,
   phase: RunPhase,

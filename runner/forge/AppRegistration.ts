@@ -8,7 +8,7 @@ import { answered, apiAddress, askForge, failure } from "./ForgeRequest.ts"
 /** Maximum length of an App's name at GitHub. */
 const longestName = 34
 
-/** The minimum permissions that svc needs. The App has no webhook: svc registers webhooks with repositories. */
+/** The minimum permissions that svc needs. The App has no webhook: svc registers webhooks with each repository instead. */
 const permissions = {
   contents: "read",
   pull_requests: "write",

@@ -17,12 +17,12 @@ export interface ForgeAccess {
 }
 
 /**
- * A failed request to a forge. The message is for people, and contains neither a secret nor text from the forge.
+ * A failed request to a forge. The message is human-readable, and contains neither a secret nor text from the forge.
  *
  * - `unauthorized`: the forge does not accept the credential
  * - `forbidden`: the credential has too few permissions
  * - `missing`: the repository, pull request or comment does not exist, or the credential may not see it
- * - `limited`: the forge rejects requests for `retryAfter` seconds
+ * - `limited`: the forge rejects all requests for the next `retryAfter` seconds
  * - `rejected`: the forge rejects this request, and would reject a repetition
  * - `unavailable`: the forge did not respond, or reported an internal error
  * - `unreadable`: the forge's response does not match its documentation
@@ -51,7 +51,7 @@ export interface ForgeTest {
   readonly missing: ReadonlyArray<string>
 }
 
-/** Pull requests of a repository. `complete` is false if the forge has more pull requests than svc read. */
+/** A repository's pull requests. `complete` is false if the forge has more pull requests than svc read. */
 export interface ForgePullRequestList {
   readonly pullRequests: ReadonlyArray<ForgePullRequest>
   readonly complete: boolean
@@ -101,8 +101,8 @@ export class Forge extends Context.Service<
     /** Returns true if the account may push to the repository. */
     readonly mayWrite: (access: ForgeAccess, repository: ForgeRepository, account: ForgeAccount) => Asked<boolean>
     /**
-     * Returns comments on the repository's pull requests since this time, oldest first, up to one page. May include slightly
-     * older comments.
+     * Returns at most one page of the comments that were made on the repository's pull requests since the given time, oldest
+     * first. May include slightly older comments.
      */
     readonly commentsSince: (
       access: ForgeAccess,

@@ -19,7 +19,7 @@ export const layer = Layer.effect(
     const settled = <A>(asked: AskedOnce<A>): Effect.Effect<A, ForgeFailure> =>
       asked.pipe(Effect.catchTag("ForgeMoved", elsewhere), Effect.provideService(GitPolicy, policy))
 
-    /** If a repository was renamed and its new path has the same id, repeats the call once. */
+    /** If a repository was renamed and the repository at the new path has the same id, repeats the call once. */
     const at = <A>(
       access: ForgeAccess,
       repository: ForgeRepository,

@@ -29,7 +29,7 @@ export interface ForgeCall {
   /** Path and query, relative to the API's address. */
   readonly path: string
   readonly body?: Schema.Json
-  /** Matches the message of a 400 response to a request that has already been fulfilled. */
+  /** Matches the message of a 400 response that means that the request has already been fulfilled. */
   readonly doneIf?: RegExp
 }
 
@@ -246,7 +246,7 @@ export interface ReadPages<A> {
   readonly complete: boolean
 }
 
-/** Reads the pages of a list until a page is not full or `enough` items have been read. */
+/** Reads the pages of a list until it reads a page that is not full, or has read `enough` items. */
 export const readPages = Effect.fnUntraced(function* <A, E, R>(
   size: number,
   page: (number: number) => Effect.Effect<ReadonlyArray<A>, E, R>,
@@ -263,7 +263,7 @@ export const readPages = Effect.fnUntraced(function* <A, E, R>(
 
 type Service = Forge["Service"]
 
-/** The methods of the client for one kind of forge. Callers pass the repository's path as they last read it. */
+/** The methods of the client for one kind of forge. Callers pass the repository's last known path. */
 export type ForgeCalls = {
   readonly [Name in keyof Service]: (
     ...given: Parameters<Service[Name]>

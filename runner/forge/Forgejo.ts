@@ -47,7 +47,7 @@ const Remark = Schema.Struct({ ...Comment.fields, pull_request_url: Schema.Strin
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 const isCommit = Schema.is(CommitId)
 
-/** The account shown for a comment or pull request whose author no longer exists. */
+/** The account that Forgejo shows for a comment or pull request whose author no longer exists. */
 const ghost: ForgeAccount = { id: "-1", login: "ghost" }
 
 const accountOf = (user: typeof User.Type | null): ForgeAccount =>

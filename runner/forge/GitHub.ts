@@ -57,7 +57,7 @@ const CheckRuns = Schema.Struct({
 })
 const Permission = Schema.Struct({ permission: Schema.String, user: Schema.NullOr(User) })
 
-/** The account shown for a comment or pull request whose author no longer exists. */
+/** The account that GitHub shows for a comment or pull request whose author no longer exists. */
 const ghost: ForgeAccount = { id: "0", login: "ghost" }
 
 const accountOf = (user: typeof User.Type | null): ForgeAccount =>

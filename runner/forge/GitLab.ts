@@ -79,7 +79,7 @@ const states = { opened: "open", locked: "open", closed: "closed", merged: "merg
 
 const pullRequestOf = (read: MergeRequest): ReadonlyArray<ForgePullRequest> => {
   if (read.sha === null) return []
-  // Use the head after a fast-forward merge, because such a merge adds no further commit.
+  // After a fast-forward merge, use the head, because such a merge adds no further commit.
   const merged = read.merge_commit_sha ?? read.squash_commit_sha ?? read.sha
   return [
     {
@@ -189,7 +189,7 @@ export const gitLab: ForgeCalls = {
     )
   ),
   commentsSince: Effect.fn("GitLab.commentsSince")(function* (access, { id }, since) {
-    // Subtract a day, because the parameter is a date and GitLab excludes that day.
+    // Subtract a day, because the parameter is a date and GitLab excludes that date.
     const after = new Date(Date.parse(since) - 86_400_000).toISOString().slice(0, 10)
     const listed = yield* get(
       access,
@@ -236,7 +236,7 @@ export const gitLab: ForgeCalls = {
   }),
   setStatus: Effect.fn("GitLab.setStatus")(function* (access, repository, number, commit, status) {
     const { head_pipeline, sha, source_branch, target_branch } = yield* mergeRequest(access, repository, number)
-    // Without the id of the merge request's own pipeline, GitLab creates a second pipeline for the status.
+    // If the request omits the id of the merge request's own pipeline, GitLab creates a second pipeline for the status.
     const place =
       head_pipeline?.sha === commit
         ? { pipeline_id: head_pipeline.id }

@@ -3,8 +3,8 @@ import ipaddr from "ipaddr.js"
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3]
 
 /**
- * Replaces `ipaddr.isValid`, which throws and catches an error for every host name. These errors took 1% of the time to
- * create a Source.
+ * Used instead of `ipaddr.isValid`, which throws and catches an error for every host name. These errors took 1% of the time
+ * needed to create a Source.
  */
 const isAddress = (text: string): boolean =>
   ipaddr.IPv6.isValid(text) || (ipaddr.IPv4.isIPv4(text) && ipaddr.IPv4.isValid(text))
@@ -14,7 +14,7 @@ const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
 
 /**
  * Returns true if an address belongs to the public internet. Returns false for loopback, private, link-local, shared,
- * multicast, documentation and reserved ranges, and for every IPv6 form of such an IPv4 address.
+ * multicast, documentation and reserved ranges, and for every IPv6 address that embeds an IPv4 address from such a range.
  */
 export const isPublicAddress = (address: string): boolean => {
   const parsed = parse(address)

@@ -6,7 +6,7 @@ export interface AddressResolverShape {
   readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<string>, unknown>
 }
 
-/** Uses the system's resolver by default, so that svc finds the same hosts as other programs on this machine. */
+/** Uses the system's resolver by default, so that svc resolves names in the same way as other programs on this machine. */
 export const AddressResolver = Context.Reference<AddressResolverShape>("svc/runner/git/AddressResolver", {
   defaultValue: () => ({
     resolve: (hostname) =>

@@ -27,7 +27,7 @@ export type CommitHistory = ReadonlyMap<string, HistoryCommit>
 export const historyDepth = 50
 
 const mebibyte = 1024 * 1024
-/** Limits for the pack of a history. Because of merges, a pack may contain more commits than generations. */
+/** Limits for the pack of a history. A history that contains merges has more commits than generations. */
 const bounds = { objects: 5000, objectBytes: mebibyte, unpackedBytes: 8 * mebibyte, deltaDepth: 50 }
 
 const fetchCommits = (commit: string) =>
@@ -146,7 +146,7 @@ export const commitsBetween = (
 }
 
 /**
- * Returns the number of commits in `commit` but not in `base`, like `git rev-list --count base..commit`, or `undefined` if the
+ * Counts the commits in `commit` but not in `base`, like `git rev-list --count base..commit`. Returns `undefined` if the
  * history is too short to count them.
  */
 export const commitsAhead = (history: CommitHistory, commit: string, base: string): number | undefined =>

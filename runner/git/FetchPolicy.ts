@@ -14,8 +14,8 @@ const wellKnownPorts = 1024
 
 /**
  * Returns the reason why Git may not fetch from this address, phrased as the rest of a sentence about the address, or
- * `undefined`. Unless the operator allows the origin by name, the address must be https on an ordinary port and must not be
- * a private IP address.
+ * `undefined` if Git may do so. Unless the operator allows the origin by name, the address must be https on an ordinary port
+ * and must not be a private IP address.
  */
 export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
   if (policy.allowOrigins.includes(address.origin)) return undefined

@@ -31,7 +31,7 @@ export class GitCredentials {
 
   /**
    * Returns the `Authorization` header for a request to one of the origins. Call it for every request, because a Source's
-   * destination cannot be known in advance.
+   * actual destination is not known in advance.
    */
   authorizationFor(requestUrl: string): Result.Result<Redacted.Redacted<string>, GitCredentialsWithheld> {
     const address = requestUrl.replace(/\?.*$/s, "")

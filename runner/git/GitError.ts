@@ -2,7 +2,10 @@ import { Schema } from "effect"
 
 const Message = { message: Schema.String }
 
-/** The value is not a Git URL from which svc may fetch. The error never contains the value, because it may include a password. */
+/**
+ * The value is not a Git URL from which svc may fetch. The error never contains the value, because the value may include a
+ * password.
+ */
 export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
 
 /** The value is not the name of a Git ref or commit. */
@@ -53,13 +56,13 @@ export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticatio
   Message
 ) {}
 
-/** The host is, or resolves to, an address that is not public. */
+/** The host is an address that is not public, or resolves to such an address. */
 export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("GitAddressRefused", {
   host: Schema.String,
   ...Message
 }) {}
 
-/** The request would send the credentials to another origin. */
+/** The request would send the credentials to an origin other than their own. */
 export class GitCredentialsWithheld extends Schema.TaggedError<GitCredentialsWithheld>()(
   "GitCredentialsWithheld",
   Message
@@ -97,7 +100,7 @@ export class GitProtocolBroken extends Schema.TaggedError<GitProtocolBroken>()("
 /** The operation took too long, or the server paused for too long. */
 export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut", Message) {}
 
-/** The operator requires native git, but git is missing, too old, or unusable for this request. */
+/** The operator requires native git, but native git is missing, too old, or unusable for this request. */
 export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
 
 /** Reasons why a remote repository could not be read. The messages are written for users and contain no secrets. */

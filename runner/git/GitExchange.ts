@@ -12,7 +12,10 @@ const result = `application/x-${service}-result`
 export const broken = (what: string) =>
   new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
 
-/** A server that returns a web page is usually a proxy, a sign-in page, or the project's website instead of its repository. */
+/**
+ * A response that is a web page usually comes from a proxy, a sign-in page, or the project's website rather than its
+ * repository.
+ */
 const notGit = (mediaType: string) =>
   mediaType === "text/html" || mediaType === "application/xhtml+xml"
     ? new GitProtocolBroken({

@@ -46,8 +46,8 @@ const damaged = (oid: string, what: string) =>
   new GitProtocolBroken({ message: `The object ${oid} of the repository ${what}. Check the repository with git fsck.` })
 
 /**
- * Reads and verifies an object: it must have the expected type, and its bytes must hash to its id. A snapshot is therefore
- * exactly the resolved commit, regardless of how it was fetched.
+ * Reads and verifies an object: the object must have the expected type, and its bytes must hash to its id. A snapshot is
+ * therefore exactly the resolved commit, regardless of how it was fetched.
  */
 export const readVerified = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -74,7 +74,7 @@ const header = (bytes: Uint8Array, key: string): string | undefined =>
 export interface PeeledCommit {
   readonly commit: string
   readonly tree: string
-  /** Email addresses of the author, committer and co-authors. */
+  /** Email addresses of the commit's author, committer and co-authors. */
   readonly authors: ReadonlyArray<string>
   readonly description: CommitDescription
 }

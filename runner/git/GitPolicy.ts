@@ -25,12 +25,12 @@ export interface GitLimits {
 export interface GitPolicyShape {
   /** Exact origins, such as `http://git.internal:3000`, that may use plain http and resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** Use of native git: if it is available, never, or always. The resulting snapshot is the same in each case. */
+  /** When to use native git: if it is available, never, or always. The resulting snapshot is the same in each case. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
   /**
    * Address of the built-in sample repository on this server. svc serves exactly this address from memory, without a
-   * connection. Every other address of the same origin is subject to the policy.
+   * connection. The policy applies to every other address on the same origin.
    */
   readonly sample?: string | undefined
 }

@@ -42,7 +42,7 @@ const firstLine = /^([^\0]*)\0(.*)$/s
 const otherObjectFormat = () =>
   broken("the repository uses another object format than SHA-1 (it is a SHA-256 repository), which is not supported")
 
-/** The refs of a listing. `skipped` lists refs that cannot be used. */
+/** The refs in a server's listing. `skipped` contains the refs that cannot be used. */
 interface RefListing {
   readonly refs: ReadonlyArray<RemoteRef>
   readonly skipped: ReadonlyArray<string>
@@ -69,8 +69,8 @@ const pseudoRef = "capabilities^{}"
 const isUsable = (name: string) => name === "HEAD" || (name.startsWith("refs/") && normaliseRef(name) !== undefined)
 
 /**
- * Joins each `<oid> <ref>` with the line `<oid> <ref>^{}` that follows an annotated tag. The listing of a repository without
- * commits may be empty.
+ * Merges each line `<oid> <ref>` of an annotated tag with the line `<oid> <ref>^{}` that follows it. The listing of a
+ * repository without commits may be empty.
  */
 const parseV1 = Effect.fnUntraced(function* (
   packets: ReadonlyArray<Packet>
@@ -102,7 +102,7 @@ const parseV2 = Effect.fnUntraced(function* (
   const refs: Array<RemoteRef> = []
   const skipped: Array<string> = []
   for (const text of packets.flatMap((packet) => packetText(packet) ?? [])) {
-    // Ignore HEAD without a commit. Servers send it only on request, and it is harmless.
+    // Ignore a HEAD that has no commit. Servers send such a HEAD only on request, and it is harmless.
     if (text.startsWith("unborn ")) continue
     const { attributes, name, oid } = yield* Effect.fromResult(readRef(text, true))
     const valueOf = (key: string) => attributes.find((text) => text.startsWith(`${key}:`))?.slice(key.length + 1)
@@ -116,8 +116,8 @@ const parseV2 = Effect.fnUntraced(function* (
 
 /**
  * Lists the refs that start with one of the prefixes, with annotated tags peeled, in protocol v2 or the format of older servers.
- * Replaces `listServerRefs` of isomorphic-git, which requests only one prefix and treats a broken connection as the end of the
- * list, so that an old tag would appear to be the newest.
+ * Replaces isomorphic-git's `listServerRefs`, which requests only one prefix, and treats a broken connection as the end of
+ * the list, which could make an old tag appear to be the newest.
  */
 const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   transport: GitTransport,
@@ -220,10 +220,10 @@ export interface RemoteRequest {
   readonly credentials?: GitCredentials | undefined
 }
 
-/** A resolved ref with the server address that responded, so that a fetch can use the same server. */
+/** A resolved ref, and the address of the server that responded, so that a fetch can use the same server. */
 export interface LocatedRef extends ResolvedRef {
   readonly endpoint: GitEndpoint
-  /** Similarly named refs that cannot be used. */
+  /** Refs with a similar name that cannot be used. */
   readonly skipped: ReadonlyArray<string>
 }
 
@@ -240,7 +240,7 @@ export class GitRemote extends Context.Service<
     readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>
     /** Returns the newest `vX.Y.Z` or `X.Y.Z` tag. */
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
-    /** Lists every branch and tag, by name. */
+    /** Lists every branch and tag, sorted by name. */
     readonly namedRefs: (request: RemoteRequest) => Effect.Effect<ReadonlyArray<NamedRef>, GitError>
     /** Lists the branches and the heads of pull requests, including closed pull requests. */
     readonly heads: (request: RemoteRequest) => Effect.Effect<RepositoryHeads, GitError>
@@ -255,7 +255,7 @@ export class GitRemote extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** Runs one query on a separate connection that is pinned to the checked addresses of the host. */
+      /** Runs one query over a separate connection that is pinned to the checked addresses of the host. */
       const query = <A>(
         request: RemoteRequest,
         responseBytes: number,

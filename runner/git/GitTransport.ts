@@ -18,7 +18,7 @@ import { pinnedRequest } from "./PinnedRequest.ts"
 import { answerSample } from "./SampleRepository.ts"
 
 export interface TransportOptions {
-  /** Credentials, sent only to their own origins. Requests to other origins are refused. */
+  /** Credentials, which are sent only to their own origins. Requests to other origins are refused. */
   readonly credentials?: GitCredentials | undefined
   /** Maximum total size of all responses in bytes, and the name of that limit. */
   readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
@@ -152,7 +152,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     throw error
   }
 
-  /** Creates a timer that aborts if the server is silent for too long. `refresh` resets it. */
+  /** Creates a timer that aborts the request if the server is silent for too long. `refresh` resets the timer. */
   const watch = () => {
     const silence = new AbortController()
     const timer = setTimeout(() => silence.abort(), Duration.toMillis(options.idle))

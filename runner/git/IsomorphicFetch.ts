@@ -19,12 +19,12 @@ export interface FetchRequest {
   readonly oid: string
   /** A folder that does not exist yet. */
   readonly gitdir: string
-  /** Called for every step of the transfer. */
+  /** Called whenever the transfer makes progress. */
   readonly onProgress: (phase: string, percent: number) => void
 }
 
 /**
- * Load the library on the first fetch: it takes a tenth of the run time of a short command, and few processes fetch
+ * Load the library on the first fetch: loading it takes a tenth of the run time of a short command, and few processes fetch
  * anything.
  */
 const isomorphicGit = Effect.promise(() => import("isomorphic-git"))

@@ -24,8 +24,8 @@ const head = "ref: refs/heads/main\n"
 const config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 
 /**
- * Contents of an empty bare repository in a format that every version of git reads: SHA-1, one file per ref. `git init`
- * would use the default format of the installed version, and a SHA-256 repository cannot fetch a SHA-1 commit.
+ * Contents of an empty bare repository in a format that every version of git can read: SHA-1, with one file per ref. `git
+ * init` would use the default format of the installed version, and a SHA-256 repository cannot fetch a SHA-1 commit.
  */
 const createBareRepository = (gitdir: string): Effect.Effect<void, Cause.UnknownError> =>
   Effect.tryPromise(async () => {
@@ -116,7 +116,7 @@ const damagedObject = (stderr: string): string | undefined =>
     .flatMap((line) => /^(?:error|fatal): ([\w ,'-]+)$/i.exec(line.trim())?.[1] ?? [])
     .find((text) => /\b(?:object|tree|blob|commit|tag)\b/i.test(text))
 
-/** Returns the failure if the server caused it, because a fetch without native git would then also fail. */
+/** Returns the failure if the server caused it, because in that case a fetch without native git would also fail. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({

@@ -15,7 +15,7 @@ export interface NativeObjectsOptions {
 
 const slackBytes = 4096
 
-/** Makes git and its children exit instead of allocating more than this at once. */
+/** Makes git and its children exit instead of allocating more than this amount at once. */
 export const allocationLimit = (objectBytes: number) => ({ GIT_ALLOC_LIMIT: String(objectBytes + slackBytes) })
 
 const newline = 0x0a
@@ -24,8 +24,8 @@ const header = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/
 const isType = (text: string | undefined) => text === "commit" || text === "tree" || text === "blob" || text === "tag"
 
 /**
- * Reads objects from a repository on disk through one `git cat-file --batch`, which neither filters nor converts them. Supports
- * only one read at a time.
+ * Reads objects from a repository on disk through a single `git cat-file --batch` process, which neither filters nor
+ * converts them. Supports only one read at a time.
  */
 export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
   options: NativeObjectsOptions

@@ -50,7 +50,7 @@ const refDelta = 7
  * Objects up to this size are inflated in one step. Larger objects are inflated in pieces, which are counted but not stored.
  */
 const oneStepBytes = 64 * 1024
-/** Enough bytes for the two sizes at the beginning of a delta. */
+/** Number of bytes that is enough for the two sizes at the beginning of a delta. */
 const deltaHeadBytes = 20
 
 interface Inflated {
@@ -83,7 +83,9 @@ const inflateLarge = async (input: Buffer, expected: number): Promise<Inflated> 
   return { head, bytes, used: inflate.bytesWritten }
 }
 
-/** Reads a number in 7-bit groups, lowest first. Returns `undefined` if the number does not end. */
+/**
+ * Reads a number encoded in 7-bit groups, lowest group first. Returns `undefined` if the input ends before the number does.
+ */
 const variableNumber = (bytes: Buffer, from: number, value = 0, scale = 1) => {
   let at = from
   let sum = value
@@ -106,9 +108,9 @@ const rebuiltBytes = (head: Buffer): number | undefined => {
 interface Entry {
   readonly type: number
   readonly size: number
-  /** Position of a delta's base, if the pack stores it as a distance. */
+  /** Position of a delta's base, if the pack identifies the base by its distance. */
   readonly base: number | undefined
-  /** Position of the compressed bytes. */
+  /** Position at which the compressed bytes begin. */
   readonly at: number
 }
 
@@ -134,7 +136,8 @@ const readEntry = (pack: Buffer, offset: number): Entry | undefined => {
 
 /**
  * Unpacks a pack without storing anything, and refuses it at the first object that exceeds a limit. Returns `undefined` if the
- * pack is within the limits. isomorphic-git would keep everything in memory before it compares sizes with the headers.
+ * pack is within the limits. isomorphic-git, by contrast, keeps everything in memory before it compares sizes with the
+ * headers.
  */
 export const refusedPack = async (
   pack: Buffer,

@@ -9,7 +9,7 @@ export interface Outgoing {
   readonly headers: Record<string, string>
   readonly body: Buffer | undefined
   readonly signal: AbortSignal
-  /** Agent, or `false` for a connection that is not reused. */
+  /** The agent that pools connections, or `false` for a connection that is not reused. */
   readonly agent?: false
 }
 

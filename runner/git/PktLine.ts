@@ -19,7 +19,7 @@ export const encodePacket = (line: string | Uint8Array): Uint8Array => {
   return Buffer.concat([header, payload])
 }
 
-/** Splits bytes into packets of one sideband channel: 1 is pack data, 2 progress, 3 a fatal error. */
+/** Splits bytes into packets of one sideband channel: 1 for pack data, 2 for progress, 3 for a fatal error. */
 export const encodeSideBand = (channel: 1 | 2 | 3, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   const room = maxPayload - 1
   const packets: Array<Uint8Array> = []

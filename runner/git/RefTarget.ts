@@ -3,7 +3,7 @@ import { type GitRef, parseGitRef } from "../../schema/git/GitRef.ts"
 import { isCommitRef } from "../../schema/git/RefName.ts"
 import { GitRefRefused } from "./GitError.ts"
 
-/** The target of a ref. */
+/** The object that a ref points to. */
 export type GitRefTarget =
   | { readonly _tag: "head" }
   | { readonly _tag: "commit"; readonly commit: string }
@@ -18,6 +18,6 @@ export const refTarget = (ref: GitRef): GitRefTarget => {
   return { _tag: "short", candidates: [`refs/heads/${ref}`, `refs/tags/${ref}`, ...qualified] }
 }
 
-/** Ref in a stored record, which may predate the ref grammar. */
+/** A ref from a stored record, which may predate the ref grammar. */
 export const storedRef = (text: string): Result.Result<GitRef, GitRefRefused> =>
   Result.mapError(parseGitRef(text), (message) => new GitRefRefused({ message }))

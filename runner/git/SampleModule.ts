@@ -37,7 +37,7 @@ export const sampleFiles = (module: string): Readonly<Record<string, string>> =>
   "main.tf": module
 })
 
-/** Path of the sample below the server's own origin. */
+/** Path of the sample on the server's own origin. */
 export const samplePath = "/samples/hello.git"
 
 /** Returns the address of the sample on a server. The address comes from the server's settings, never from a request. */

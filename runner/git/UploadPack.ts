@@ -19,7 +19,7 @@ const isogit = () => import("isomorphic-git")
 export interface ServedObjects {
   readonly fs: FsClient
   readonly gitdir: string
-  /** True to serve only objects that a ref points to. */
+  /** If true, serves only objects that a ref points to. */
   readonly onlyListed: boolean
 }
 
@@ -171,7 +171,7 @@ interface FetchRequest {
   readonly shallowRequested: boolean
   readonly done: boolean
   readonly sideBand: boolean
-  /** The only supported filter: `false` sends commits without their files. */
+  /** The only supported filter. If `false`, commits are sent without their files. */
   readonly withFiles: boolean
 }
 
@@ -249,7 +249,7 @@ const uploadPackV2 = (repository: ServedObjects, packets: ReadonlyArray<Packet>)
   return Promise.resolve(Buffer.concat([encodePacket("ERR unknown command\n"), flushPacket]))
 }
 
-/** A request to a repository. The target is relative to the repository's address. */
+/** A request to a repository. The request's target is relative to the repository's address. */
 export interface ServiceRequest {
   readonly method: string
   /** `info/refs?service=git-upload-pack` or `git-upload-pack`. */

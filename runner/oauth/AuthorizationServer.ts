@@ -12,11 +12,14 @@ export interface AuthorizationServer {
         readonly authorization: string
         readonly token: string
         readonly revocation?: string | undefined
-        /** True if the server adds its issuer to every response (RFC 9207). */
+        /** True if the server includes its issuer in every authorization response (RFC 9207). */
         readonly namesItself: boolean
       }
     | undefined
-  /** With `advertised`, svc refuses the server unless its metadata lists S256. The client always sends an S256 challenge. */
+  /**
+   * If this is `advertised`, svc refuses the server unless its metadata lists S256. The client always sends an S256
+   * challenge.
+   */
   readonly pkce: "advertised" | "sent"
   readonly clientId: string
   /** Absent for a public client. */

@@ -72,9 +72,9 @@ const neverConnected = (error: unknown): boolean =>
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * Creates a fetch function for the library. It connects only to one origin at its checked addresses, limits the size of
- * responses, and aborts when the signal is triggered. It returns a redirect like any other response; the library then
- * refuses the redirect.
+ * Creates a fetch function for the library. The function connects only to one origin, at its checked addresses, limits the
+ * size of responses, and aborts when the signal is triggered. It returns a redirect like any other response; the library
+ * then refuses the redirect.
  */
 const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>
@@ -147,7 +147,7 @@ const codeOf = (error: unknown): string => {
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
 }
 
-/** Explains why the library failed, without the library's own messages and causes, which may contain request data. */
+/** Explains why the library failed. Does not use the library's own messages and causes, which may contain request data. */
 const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
   const host = hostOf(server)
   if (cause instanceof AuthorizationResponseError) {
@@ -240,7 +240,7 @@ export class OAuthClient extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** Opens a connection to one endpoint of a server, at a checked address. */
+      /** Opens a connection to one endpoint of a server, at one of its checked addresses. */
       const wayTo = Effect.fnUntraced(function* (server: AuthorizationServer, endpoint: string) {
         const url = URL.parse(endpoint)
         const allowed = url !== null && (url.protocol === "https:" || policy.allowOrigins.includes(url.origin))
@@ -295,7 +295,7 @@ export class OAuthClient extends Context.Service<
         const found = known.get(key)
         if (found !== undefined && found.until > at) return found.metadata
         const metadata = yield* discovered(server)
-        // Do not overwrite a newer result.
+        // Do not overwrite the result of a newer request.
         if (known.get(key) === found) known.set(key, { metadata, until: at + Duration.toMillis(metadataGoodFor) })
         return metadata
       })

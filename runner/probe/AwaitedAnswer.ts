@@ -15,8 +15,8 @@ export const checkedUrl = (target: string, path: string | undefined): URL | unde
 }
 
 /**
- * Repeats the request until the expected response arrives or the time is up. Never fails: if no response arrives, it reports
- * that as the result.
+ * Repeats the request until the expected response arrives or the time is up. Never fails: if no response arrives, the result
+ * reports that.
  */
 export const awaitAnswer = Effect.fn("awaitAnswer")(function* (check: PostApplyCheck, url: URL) {
   const probe = yield* HttpProbe

@@ -17,7 +17,7 @@ const graphicRendition = new RegExp(`^${controlSequenceStart}[0-9;:]{0,64}m$`)
 // Maximum distance between two introducers in an unfinished sequence.
 const longestUnfinished = 4200
 
-/** Returns true if a text may contain a terminal sequence. If it returns false, the text needs no further check. */
+/** Returns true if a text may contain a terminal sequence. If the result is false, the text needs no further check. */
 export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
 
 /** Returns the position of the first possible introducer, or -1. */
@@ -32,7 +32,7 @@ export const stripTerminalSequences = (text: string): string =>
 /** Returns true for a sequence that sets colour or weight (SGR), the only harmless kind. */
 export const isGraphicRendition = (found: string): boolean => graphicRendition.test(found)
 
-/** Rewrites the terminal sequences in a text with one function, and the text between them with another. */
+/** Rewrites the terminal sequences in a text with one function, and the text between the sequences with another. */
 export const rewriteTerminalText = (
   text: string,
   between: (plain: string) => string,
@@ -49,7 +49,10 @@ export const rewriteTerminalText = (
   return rewritten + between(text.slice(from))
 }
 
-/** Returns the position of a terminal sequence that is cut off by the end of the text, or else the length of the text. */
+/**
+ * Returns the position of a terminal sequence that is cut off by the end of the text, or the length of the text if there is
+ * none.
+ */
 export const unfinishedSequence = (text: string): number => {
   const from = Math.max(0, text.length - longestUnfinished)
   const tail = text.slice(from)

@@ -1,6 +1,6 @@
 import { type ByteSink, foldedClass, noPosition, quoteClass as quote } from "./FoldedText.ts"
 
-/** A sink that is also notified of backslashes that only quote the next character. */
+/** A sink that is also notified of each backslash that only quotes the next character. */
 export interface DecodedSink extends ByteSink {
   readonly skipped: (start: number, end: number) => void
 }

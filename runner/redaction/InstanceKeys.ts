@@ -14,20 +14,20 @@ const unquoted = Option.liftThrowable((key: string): unknown => JSON.parse(`"${k
  * keys have different digests.
  */
 export const hiddenKey = (addressKey: string, instanceKey: string): string => {
-  // Unquote the key. A state quotes keys as JSON; the tool's output also doubles template characters.
+  // Unquote the key. A state quotes keys as JSON strings; the tool's output also doubles template characters.
   const text = Option.getOrElse(unquoted(instanceKey), () => instanceKey)
   const digest = createHmac("sha256", addressKey).update(String(text).replaceAll(/([$%])\1\{/g, "$1{"))
   return `[redacted key ${digest.digest("hex").slice(0, 12)}]`
 }
 
-/** Returns all hidden keys in a text. */
+/** Returns all replaced instance keys in a text. */
 export const hiddenKeysIn = (text: string): ReadonlyArray<string> => text.match(hiddenForm) ?? []
 
-/** Returns the visible string keys of an address, in quoted form. */
+/** Returns the visible string keys in an address, in quoted form. */
 export const shownKeysIn = (address: string): ReadonlyArray<string> =>
   [...address.matchAll(stringKey)].map(([, key = ""]) => key).filter((key) => !isHidden.test(key))
 
-/** Rewrites the string keys of an address, and the text around them. */
+/** Rewrites the string keys in an address, and the text around the keys. */
 export const replacedAddress = (
   address: string,
   key: (instanceKey: string) => string,

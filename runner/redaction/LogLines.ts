@@ -53,7 +53,7 @@ const pieces = (line: string): Array<string> => {
  */
 export interface TextReader {
   readonly push: (chunk: Uint8Array) => Effect.Effect<ReadonlyArray<string>>
-  /** Returns the remaining lines. */
+  /** Returns the remaining lines at the end of the output. */
   readonly end: Effect.Effect<ReadonlyArray<string>>
 }
 

@@ -18,5 +18,5 @@ const keepGraphicRendition = (sequence: string) =>
 export const logText = (text: string): string =>
   rewriteTerminalText(text.toWellFormed(), escapeInvisible, keepGraphicRendition)
 
-/** Like `logText` but without colours, for messages in events and diagnostics. */
+/** Like `logText`, but also removes colours. Used for messages in events and diagnostics. */
 export const plainText = (text: string): string => rewriteTerminalText(text.toWellFormed(), escapeInvisible, () => "")

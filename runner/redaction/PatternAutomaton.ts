@@ -25,7 +25,7 @@ const nothing = -1
 
 /**
  * Finds any number of byte patterns in one pass (Aho-Corasick). Takes one step per byte on average, regardless of the number
- * of patterns. Its state is the longest suffix of the input that may still become a pattern.
+ * of patterns. The state of the automaton is the longest suffix of the input that may still become a pattern.
  */
 export class PatternAutomaton {
   readonly #patterns: ReadonlyArray<Pattern>

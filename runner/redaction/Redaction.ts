@@ -25,7 +25,7 @@ interface RedactionThread {
 }
 
 const startDeadline = Duration.seconds(30)
-// Time after which an idle thread stops. It needs a few megabytes, and restarts in a fraction of a second.
+// Time after which an idle thread stops. The thread needs a few megabytes, and restarts in a fraction of a second.
 const idleTime = Duration.seconds(5)
 /** Maximum length of the text in one message. Copying more at once would keep this thread busy. */
 const longestBatch = 256 * 1024
@@ -54,7 +54,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Call this before the Runs that use the thread continue, so that no new Run is assigned to it.
+    // Call this before the Runs that use the thread continue, so that no new Run is assigned to the thread.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
@@ -93,8 +93,8 @@ const startThread = Effect.fnUntraced(function* (
 })
 
 /**
- * Starts a thread when a Run needs it, and stops the thread when no Run does, until the scope closes. `location` is the URL
- * of the thread's code and defaults to the shipped code.
+ * Until the scope closes, starts a thread when a Run needs one, and stops it when no Run needs it anymore. `location` is the
+ * URL of the thread's code and defaults to the shipped code.
  */
 export const redactionThreads = (
   location?: URL
@@ -139,8 +139,7 @@ const redactorOf = (
 ): RunRedactor => {
   // True as long as there are no secrets, so that the Run does not have to wait for the thread.
   let isEmpty = true
-  // True after a failure. The thread may then have missed a secret, or have held back only part of one, so all later output
-  // is hidden.
+  // True after a failure. The thread may have missed a secret, or held back only part of one, so all later output is hidden.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>

@@ -14,12 +14,12 @@ export const redactionMarkOf = (origin: string): string => {
 const sentinel = /\[redacted(?: [^[\]\r\n]{1,400})?\]/i
 
 /**
- * Returns true for text that contains a mark, with or without an origin. Such text was copied from redacted output. If it
- * were used as an input, it would overwrite a real value, so callers refuse it.
+ * Returns true for text that contains a mark, with or without an origin. Such text was copied from redacted output. Used as
+ * an input, it would overwrite a real value, so callers refuse it.
  */
 export const isRedactionSentinel = (value: string): boolean => sentinel.test(value)
 
-/** Like `isRedactionSentinel`, for all strings and keys in a JSON value. */
+/** Like `isRedactionSentinel`, but checks all strings and keys in a JSON value. */
 export const holdsRedactionSentinel = (value: Schema.Json): boolean => {
   const open: Array<Schema.Json> = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -8,7 +8,7 @@ export interface PostedSecret {
 }
 
 /**
- * Requests to the thread, which responds in order. The sender chooses the numbers `redactor` and `stream`.
+ * Requests to the thread, which responds to them in order. The sender chooses the numbers `redactor` and `stream`.
  *
  * - `add`: creates the redactor if it is new; `addressKey` is the key for the digests of secret instance keys
  * - `stream`: a piece of a text; `last` marks the final piece
@@ -24,8 +24,8 @@ export type RedactionRequest = { readonly id: number; readonly redactor: number 
 )
 
 /**
- * `texts` is empty for requests without a result. Only items for lines may be undefined. `failed` means that the thread could not
- * process the request.
+ * `texts` is empty for requests without a result. Only items that stand for lines may be undefined. `failed` means that the
+ * thread could not process the request.
  */
 export type RedactionAnswer =
   | { readonly kind: "ready" }

@@ -5,11 +5,11 @@ import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
 /**
- * Maximum amount of text to hold back, in UTF-16 units. If more text may be part of a secret, it is hidden as if it were a
- * secret.
+ * Maximum amount of text to hold back, in UTF-16 units. If more text than this may be part of a secret, the text is hidden
+ * as if it were a secret.
  */
 export const longestHeld = 32_768
-// Amount of context to keep, enough to find the beginning of a token when text is read again for new secrets.
+// Amount of context to keep. It is enough to find the beginning of a token when text is searched again for new secrets.
 const longestContext = 64
 
 /**
@@ -66,7 +66,7 @@ export class RedactionStream {
     this.#scanner.end()
   }
 
-  /** Returns the position up to which everything is decided. */
+  /** Returns the position before which no later text can change the result. */
   decided(): number {
     const end = this.#end()
     const open = this.#scanner.open()

@@ -92,7 +92,7 @@ const shortestLine = 12
 // copies are still found.
 const longestPattern = 511
 const sliceLength = 256
-// Minimum length of a secret after its whitespace is removed. The secret itself has at least 6 characters.
+// Minimum length of a secret after its whitespace has been removed. The secret itself has at least 6 characters.
 const shortestUnbroken = 4
 
 const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
@@ -121,7 +121,10 @@ const pieces = (text: string): ReadonlySet<string> => {
   return new Set([text.trim(), ...lines])
 }
 
-/** Returns a pattern for text without line breaks and whitespace, or an empty array if the pattern would be the same. */
+/**
+ * Returns a pattern for text without line breaks and whitespace, or an empty array if that pattern would not differ from the
+ * original one.
+ */
 const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
   bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 
@@ -133,8 +136,8 @@ const kindOf = (piece: string, length: number): PatternKind => {
 }
 
 /**
- * Returns the length of the last character of a text. If the text ends with a run that is compared as one character, returns
- * the length of the run.
+ * Returns the length of a text's last character or, if the text ends with a run that is compared as one character, the
+ * length of the run.
  */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
@@ -180,7 +183,7 @@ const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
           bytes: Uint8Array.from(slice),
           kind: "unbroken",
           origin,
-          // Do not count whitespace around a line break, because it reveals nothing.
+          // Do not count whitespace around a line break, because such whitespace reveals nothing.
           minSource: Math.min(slice.length, shortestAnywhere),
           trailing
         }))
@@ -233,7 +236,8 @@ export interface RedactionItem {
 /**
  * Replaces secrets with `[redacted <origin>]`, in every encoding that can be decoded without knowing the secret. Cannot find
  * a secret that a module has reversed, split or encrypted. `SecretRule.ts` defines which texts count as secrets, and where.
- * A redactor may contain several sets of values, such as a credential before and after its rotation, and hides all of them.
+ * A redactor may contain several sets of values, such as a credential's values before and after a rotation, and hides all of
+ * them.
  */
 export class Redactor {
   readonly #secrets: Array<Secret> = []
@@ -260,7 +264,7 @@ export class Redactor {
     }
   }
 
-  /** Starts to replace secret instance keys in addresses with digests that use this key. */
+  /** From now on, replaces secret instance keys in addresses with digests that use this key. */
   keyAddresses(addressKey: string): void {
     this.#addressKey = addressKey
   }

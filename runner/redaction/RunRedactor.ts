@@ -69,8 +69,8 @@ const hideWith = (hide: (item: RedactionItem) => string): Hide => {
 }
 
 /**
- * Redacts all parts of a value together. Calls `render` twice, the first time to collect the parts, so `render` must request
- * the same parts in the same order each time.
+ * Redacts all parts of a value in one request. Calls `render` twice: first to collect the parts, and then to insert the
+ * redacted ones. Each time, `render` must request the same parts in the same order.
  */
 export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, render: (hide: Hide) => A) {
   const items: Array<RedactionItem> = []

@@ -3,20 +3,20 @@ import { Redacted } from "effect"
 import type { Secret } from "./SecretRule.ts"
 
 /**
- * Limits for the secrets of one Run: their size in bytes (documents count twice, because their parts are also searched), and
- * their number (each line, member and element of a document counts).
+ * Limits for the secrets of one Run: their total size in bytes (documents count twice, because svc also searches for their
+ * parts), and their number (each line, member and element of a document counts).
  */
 export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 
 const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a document counts twice), and a Run can hide no more`
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
-/** Separators to count. Parts are counted without parsing, because a request waits for the count. */
+/** Matches the separators to count. The parts are counted without parsing, because a request waits for the count. */
 const separator = /[\n,;]/g
 
 /**
  * Returns the reason why the secrets exceed the limits of a Run, or `undefined`. Counts duplicates once, because an apply
- * receives the secrets of its plan again, together with secrets that the plan recorded.
+ * receives the secrets of its plan again, as well as secrets that the plan recorded.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0

@@ -9,8 +9,8 @@ export interface Secret {
 }
 
 /**
- * Version of the rules. Increment it when the rules hide more than before: plans reviewed under an earlier version must be
- * reviewed again.
+ * Version of the rules. Increment it whenever the rules hide more than before, because plans reviewed under an earlier
+ * version must then be reviewed again.
  */
 export const secretRuleVersion = 2
 
@@ -41,7 +41,7 @@ export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
       .filter((token, at, tokens) => tokens[at + 1] === "=" && /^[A-Za-z_]/.test(token))
   )
 
-/** Returns all strings and numbers in a value. */
+/** Returns all strings and numbers that a value contains. */
 export const leafTexts = (root: unknown): ReadonlyArray<string> => {
   const found: Array<string> = []
   const open: Array<unknown> = [root]

@@ -21,7 +21,7 @@ interface Candidate {
   readonly pattern: Pattern
   readonly start: number
   readonly end: number
-  /** True for a number before `-` or `.`. If a digit follows, the number is part of a longer number. */
+  /** True for a number that is followed by `-` or `.`. If a digit comes next, the number is part of a longer number. */
   readonly separated: boolean
 }
 
@@ -39,7 +39,7 @@ class SecretMatcher implements ByteSink {
   // Positions of the most recent elements. The size is a power of two above the longest pattern.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
-  // For each element, the number of bytes so far, including bytes that the comparison ignores.
+  // For each element, the number of bytes read so far, including bytes that the comparison ignores.
   readonly #feds: Uint32Array
   #fed = 0
   readonly #mask: number
@@ -96,7 +96,7 @@ class SecretMatcher implements ByteSink {
     if (this.#state !== 0) this.#take(end)
   }
 
-  /** Continues from the position of another matcher. */
+  /** Continues from another matcher's position. */
   continueFrom(other: SecretMatcher): void {
     this.#starts.set(other.#starts)
     this.#bytes.set(other.#bytes)
@@ -140,8 +140,8 @@ class SecretMatcher implements ByteSink {
   }
 
   /**
-   * Returns the start of the suffix that would reveal too much if it turned out to be a secret. `pending` bytes of it have not
-   * been processed yet.
+   * Returns the start of the suffix that would reveal too much if it turned out to be a secret. The last `pending` bytes of
+   * the suffix have not been processed yet.
    */
   held(pending: number): number {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
@@ -150,7 +150,7 @@ class SecretMatcher implements ByteSink {
     return this.#fed - (this.#feds[index] ?? 0) + 1 + pending >= shortestAnywhere ? this.#startOf(depth) : noPosition
   }
 
-  /** Returns the origin of the secret that may begin at `held`. */
+  /** Returns the origin of the secret that may begin at the position returned by `held`. */
   heldOrigin(): string | undefined {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
     const beginning = Uint8Array.from({ length: depth }, (_, index) => {
@@ -233,11 +233,11 @@ class SecretMatcher implements ByteSink {
 interface OpenSink extends ByteSink {
   readonly open: () => number
   /**
-   * Returns the start of the suffix that would reveal too much if it turned out to be a secret. `pending` bytes of it have not
-   * been processed yet.
+   * Returns the start of the suffix that would reveal too much if it turned out to be a secret. The last `pending` bytes of
+   * the suffix have not been processed yet.
    */
   readonly held: (pending: number) => number
-  /** Returns the origin of the secret that may begin at `held`. */
+  /** Returns the origin of the secret that may begin at the position returned by `held`. */
   readonly heldOrigin: (position: number, pending: number) => string | undefined
 }
 
@@ -260,7 +260,7 @@ const isX = (value: number) => value === 0x78 || value === 0x58
 
 /**
  * Collects runs of characters that an encoding uses. Ignores runs of fewer than `shortest` characters, and starts to decode
- * a run only when it reaches that length.
+ * a run only once it has reached that length.
  */
 abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
@@ -285,7 +285,7 @@ abstract class RunSink implements OpenSink {
     this.#phases = phases
   }
 
-  /** Returns true if a byte inside a run does not end it. */
+  /** Returns true if this byte, inside a run, does not end the run. */
   protected abstract isIgnored(value: number): boolean
   protected abstract digit(layers: ReadonlyArray<OpenSink>, value: number, index: number, end: number): void
 
@@ -306,7 +306,7 @@ abstract class RunSink implements OpenSink {
     }
   }
 
-  /** Returns true if a byte may be part of a run. Most bytes of a text are not. */
+  /** Returns true if a byte may be part of a run. Most bytes of a text cannot be. */
   wants(value: number): boolean {
     return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
@@ -322,7 +322,7 @@ abstract class RunSink implements OpenSink {
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
   }
 
-  // Ignores a run that is too short to decode, because it is also too short to reveal too much.
+  // Ignores a run that is too short to decode, because such a run cannot reveal too much.
   held(pending: number): number {
     if (this.#length < this.#shortest) return noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)
@@ -359,7 +359,7 @@ class Base64Runs extends RunSink {
     super.edge()
   }
 
-  // Ignores indentation, which an encoder that wraps lines may add.
+  // Ignores indentation, because encoders that wrap lines may indent them.
   protected isIgnored(value: number): boolean {
     if (isLineBreak(value) && this.#lineLength >= shortestWrapped) this.#broken = true
     return this.#broken && isBlank(value)
@@ -460,8 +460,9 @@ export interface Search {
 }
 
 /**
- * Matches a text after decoding its escapes, both directly and after decoding base64 and hexadecimal in it. After the first
- * escape, also matches the undecoded text, because characters next to a secret may look like part of an escape.
+ * Decodes the escapes in a text, and then matches the text, both directly and after decoding the base64 and hexadecimal in
+ * it. After the first escape, also matches the undecoded text, because characters next to a secret may look like part of an
+ * escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder

@@ -22,7 +22,7 @@ type Reading = (text: string) => ReadonlyArray<number> | undefined
 const longestDumpLine = 320
 
 const offset = /^([0-9a-fA-F]{6,16})(:?)(?= |$)/
-/** Matches the start of the column that shows the bytes as characters, such as `|...|` or `>...<`. */
+/** Matches the start of the column, such as `|...|` or `>...<`, that shows the bytes as characters. */
 const framed = /\s{2}[|>]/
 
 const firstColumn = /^\s+-?[0-9a-fA-F]{1,22}(?:\s|$)/
@@ -86,8 +86,8 @@ const escapes: ReadonlyMap<string, number> = new Map(
 const cellWidth = 4
 
 /**
- * Parses the output of `od -c`, `od -a` and `hexdump -c`: each byte takes four columns, and appears as a character in the
- * last column, an escape, a name, or three octal digits.
+ * Parses the output of `od -c`, `od -a` and `hexdump -c`: each byte takes four columns, and appears as an escape, a name,
+ * three octal digits, or a character in the last of the four columns.
  */
 const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | undefined => {
   const found: Array<ColumnByte> = []
@@ -106,7 +106,7 @@ const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | und
   return found
 }
 
-/** Returns true if a line, or its beginning, may be a line of a dump. */
+/** Returns true if a text may be a line of a dump, or the beginning of one. */
 const mayBeDump = (line: string): boolean => /^(?:[ \t]|[0-9a-fA-F]{6}|[0-9a-fA-F]{1,5}$)/.test(line)
 
 /** Returns the bytes in a line of a dump, for each possible interpretation. Returns an empty map for other lines. */
@@ -265,9 +265,9 @@ const isBlank = (text: string, index: number) => {
 }
 
 /**
- * Matches text with lines, both directly and as if its line breaks were absent. Programs wrap their output, and a tool that
- * relays output line by line does not show whether a line was complete. After a line break, matching stops as soon as no
- * match from before the line break can continue. Lines of a dump are decoded by columns.
+ * Matches text that consists of lines, both as it is and as if its line breaks were absent. Programs wrap their output, and
+ * a tool that relays output line by line does not show whether a line was complete. After a line break, matching stops as
+ * soon as no match from before the line break can continue. Lines of a dump are decoded column by column.
  */
 class LineText {
   readonly #search: Search
@@ -401,7 +401,7 @@ class LineText {
     for (; this.#isJoined && from < text.length; from += stride) {
       this.#feedJoined(text.slice(from, from + stride), position + from)
       const { feed, text: joined } = this.#joining()
-      // Stop when no match from before the line break can continue.
+      // Stop if no match that began before the line break can continue.
       if (Math.min(feed.open(), joined.open()) >= this.#breaks.last) this.#part()
     }
   }
@@ -499,7 +499,7 @@ export class TextScanner {
     this.#whole?.end()
   }
 
-  /** Returns the position up to which everything is decided. */
+  /** Returns the position before which no later text can change the result. */
   open(): number {
     return Math.min(this.#position - this.#unfinished.length, this.#shown.open(), this.#whole?.open() ?? noPosition)
   }
@@ -509,7 +509,7 @@ export class TextScanner {
     return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
   }
 
-  /** Returns the origin of the secret that may begin at `held`, if known. */
+  /** Returns the origin of the secret that may begin at the position returned by `held`, if the origin is known. */
   heldOrigin(position: number): string | undefined {
     return (this.#shown.held() === position ? this.#shown : this.#whole)?.heldOrigin(position)
   }

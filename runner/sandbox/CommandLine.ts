@@ -1,4 +1,4 @@
-/** A program and its arguments, to start inside or around a sandbox. */
+/** A program and its arguments, for starting it inside or around a sandbox. */
 export interface CommandLine {
   readonly program: string
   readonly args: ReadonlyArray<string>

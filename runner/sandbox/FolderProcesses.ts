@@ -12,12 +12,12 @@ const commandLine = (pid: string) =>
   )
 
 /**
- * Maximum number of rounds. It exceeds the depth of any tool's process tree. If processes still start children after this
- * many rounds, svc stops waiting.
+ * Maximum number of rounds, which exceeds the depth of any tool's process tree. If processes still start children after this
+ * many rounds, svc gives up.
  */
 const mostRounds = 20
 
-/** Kills the processes whose working folder is in the folder. Returns their number. */
+/** Kills the processes whose working folder is inside the given folder. Returns the number of killed processes. */
 const endRound = Effect.fnUntraced(function* (folder: string) {
   const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
   const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
@@ -36,9 +36,9 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Kills every process that works in a folder, and every sandbox created for it. A sandbox whose parent died during its creation
- * would otherwise wait forever, with its environment in memory. Works only on Linux, because other systems do not show a
- * process's working folder.
+ * Kills every process that works in a folder, and every sandbox created for it. If the process that was creating a sandbox
+ * has died, the sandbox would otherwise wait forever, with its environment in memory. Works only on Linux, because other
+ * systems do not show a process's working folder.
  */
 export const endProcessesIn = (folder: string) =>
   // Repeat until no process is left, because a process may start a child after the list was read.

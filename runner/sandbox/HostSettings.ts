@@ -50,7 +50,8 @@ export interface HostSettings {
 }
 
 /**
- * Checks synchronously before each sandbox, because forty promises would take longer than the mounts that the copies save.
+ * Checks the files synchronously before each sandbox opens, because forty promises would take longer than the mounts that
+ * the copies save.
  */
 const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
 
@@ -100,7 +101,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const overlaid = Effect.try(() => settingsFolders.filter((name) => entryOf(join(host, name))?.isDirectory() === true))
 
-  // Create the mount points now, because this is impossible after the copies are mounted read-only.
+  // Create the mount points now, because they cannot be created once the copies are mounted read-only.
   const makePlaces = (names: ReadonlyArray<string>) =>
     Effect.tryPromise(async () => {
       for (const name of names) {

@@ -15,8 +15,8 @@ export const isExecutable = (path: string) =>
   )
 
 /**
- * Finds the absolute path of a program, given by name or path. Searches only folders in which the operating system installs
- * programs.
+ * Finds the absolute path of a program that is given by its name or path. Searches only folders in which the operating
+ * system installs programs.
  */
 export const findProgram = Effect.fnUntraced(function* (program: string) {
   const candidates = isAbsolute(program)

@@ -5,7 +5,9 @@ import { endProcessesIn } from "./FolderProcesses.ts"
 
 const prefixes = { network: "network-", confinement: "probe-" } as const
 
-/** Creates a folder with an empty `root` for one probe of this machine. Deletes it when the scope closes. */
+/**
+ * Creates a folder that contains an empty `root`, for one probe of this machine. Deletes the folder when the scope closes.
+ */
 export const probeFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
   Effect.acquireRelease(
     Effect.tryPromise(async () => {
@@ -18,8 +20,8 @@ export const probeFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
   )
 
 /**
- * Cleans up after probes whose server was killed: removes their folders, and ends sandboxes that still wait for the dead
- * server.
+ * Cleans up after probes whose server was killed: removes their folders, and kills sandboxes that are still waiting for the
+ * dead server.
  */
 export const removeStaleProbes = Effect.fnUntraced(
   function* (ownFolder: string) {
@@ -31,6 +33,6 @@ export const removeStaleProbes = Effect.fnUntraced(
       yield* Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))
     }
   },
-  // Ignore a folder that cannot be read. The next write to it will report the problem.
+  // Ignore the error if a folder cannot be read: the next write to the folder will report the problem.
   (effect) => Effect.ignore(effect)
 )

@@ -29,8 +29,7 @@ const readStat = (pid: number) =>
 const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
 
 /**
- * Appends processes to a file, one per line. Without this record, a server that restarts after a crash could not find these
- * processes.
+ * Appends processes to a file, one per line, so that a server that restarts after a crash can find them.
  */
 export const noteProcess = Effect.fnUntraced(
   function* (file: string, pid: number) {
@@ -42,7 +41,7 @@ export const noteProcess = Effect.fnUntraced(
   (effect) => Effect.ignore(effect)
 )
 
-/** Records a process if the Run has a process note. */
+/** Records a process in the Run's process note, if the Run has one. */
 export const notedIn =
   (file: string | undefined) =>
   (pid: number): Effect.Effect<void> =>
@@ -100,7 +99,7 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** Maximum number of rounds. It exceeds the depth of any tool's process tree. */
+/** Maximum number of rounds, which exceeds the depth of any tool's process tree. */
 const mostRounds = 100
 
 /** Kills all descendants of a recorded process, and then the process. Returns the number of processes that were still alive. */

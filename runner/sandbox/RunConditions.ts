@@ -4,12 +4,12 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import { hostNetwork, type NetworkEntry } from "./network/NetworkNamespace.ts"
 import type { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
-/** Conditions that apply to a Run at every level. */
+/** The conditions that apply to a Run at every isolation level. */
 export interface RunConditions {
   readonly guard: RunGuard
   /** Limits for the Run's programs. */
   readonly limits: SandboxLimits
-  /** Network for the Run's commands that may use a network. */
+  /** The network for those of the Run's commands that may use a network. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>
 }
 

@@ -5,8 +5,8 @@ import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
  * An execution profile's requirements for the machine, in addition to the settings. A profile can only be stricter than the
- * settings for all Runs: it cannot accept a lower level or raise a limit. - `profile`: the profile's name, for the error
- * message
+ * settings that apply to all Runs: it cannot accept a lower level or raise a limit. - `profile`: the profile's name, for the
+ * error message
  * - `isolation`: the lowest acceptable level
  * - `network`: `isolated` if the Run requires its own network
  */
@@ -26,7 +26,7 @@ export const RunRequirements = Schema.Struct({
 })
 export type RunRequirements = typeof RunRequirements.Type
 
-/** Returns the rank of a level. The best level comes first. */
+/** Returns the rank of a level. The best level has the lowest rank. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
 /** Returns the reason why this machine cannot execute a Run with these requirements, and the remedy, or `undefined` if it can. */
@@ -46,7 +46,7 @@ export const unmetRequirement = (
   return undefined
 }
 
-/** Returns a Run's limits: the limits in the settings, lowered to the limits of the Run's profile. */
+/** Returns a Run's limits: for each limit, the lower of the values in the settings and in the Run's profile. */
 export const effectiveLimits = (limits: SandboxLimits, requirements: RunRequirements | undefined): SandboxLimits => {
   const asked = requirements?.limits
   if (asked === undefined) return limits

@@ -38,14 +38,17 @@ const temporaryFolder = Effect.acquireRelease(
 
 /**
  * Runs the programs of a module isolated from the machine, at the best level that worked at startup. `open` fails with
- * `SandboxRefused` if none of the levels that the operator accepts works, or if the run's folder cannot be used at the level.
- * Everything in `root` must be written before `open`.
+ * `SandboxRefused` if none of the levels that the operator accepts works, or if the run's folder cannot be used at the
+ * chosen level. Everything in `root` must be written before `open`.
  */
 export class Sandbox extends Context.Service<
   Sandbox,
   {
     readonly status: SandboxStatus
-    /** Status of the network for Runs. The first use probes the network, which takes as long as creating a network. */
+    /**
+     * Status of the network for Runs. The first time that it is read, svc probes the network, which takes as long as
+     * creating a network.
+     */
     readonly network: Effect.Effect<NetworkStatus>
     /** Path of `root` as programs see it. Available before the sandbox is opened. */
     readonly insideRoot: (root: string) => string
@@ -55,9 +58,9 @@ export class Sandbox extends Context.Service<
      */
     readonly refusal: (requirements: RunRequirements | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
-    /** True if this machine refuses Runs in general, but may run module trees whose digest the operator trusts. */
+    /** True if this machine generally refuses Runs, but may run module trees whose digest the operator trusts. */
     readonly trustsTrees: boolean
-    /** Tries every level, including levels that startup did not try, for a complete report. */
+    /** Tries every level, including those that svc did not try at startup, for a complete report. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
 >()("svc/runner/sandbox/Sandbox") {
@@ -74,7 +77,7 @@ export class Sandbox extends Context.Service<
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
       yield* removeStaleProbes(host.ownFolder)
-      // Copy the host's settings only after finding a working level that mounts them.
+      // Copy the host's settings only after a working level that mounts them has been found.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
       const all: ReadonlyArray<Rung> = [

@@ -30,12 +30,12 @@ export const acceptedLevels = [
   "seatbelt"
 ] as const satisfies ReadonlyArray<SandboxLevel>
 
-/** Levels at which a Run has its own processes, mounts and network. */
+/** The levels at which a Run has its own process, mount and network namespaces. */
 export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies ReadonlyArray<SandboxLevel>
 
 export interface Climbed<A> {
   readonly status: LevelStatus
-  /** `undefined` if no allowed level works, so that Runs are refused. */
+  /** `undefined` if no allowed level works; Runs are then refused. */
   readonly level: A | undefined
 }
 
@@ -45,8 +45,8 @@ const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
 const fallbackRemedy = "Install the 'bubblewrap' package: see docs/operations/isolation.md."
 
 /**
- * Tries the levels from the best down, and stops at the first that works. Never chooses a level below the accepted levels:
- * if no accepted level works, Runs are refused. Only with `off` do Runs execute without isolation.
+ * Tries the levels, best first, and stops at the first one that works. Never chooses a level below the accepted levels: if
+ * no accepted level works, Runs are refused. Only with `off` do Runs execute without isolation.
  */
 export const climb = Effect.fn("Sandbox.climb")(function* <A>(
   isolation: Isolation,

@@ -8,7 +8,7 @@ import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
 
-/** The exit of a process. `signalled` covers every exit without an exit code. */
+/** How a process exited. `signalled` covers every exit without an exit code. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
 /** A program that runs in a sandbox. When its scope closes, svc kills the program and all processes that it started. */
@@ -28,7 +28,7 @@ export interface SandboxProcess {
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
 const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
-  // Ignores errors, because the process may already have exited.
+  // Ignore errors, because the process may already have exited.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
 /** Launchers exit with 128 plus the signal's number if a signal killed the program. */
@@ -37,7 +37,7 @@ const signalCodes = { first: 129, last: 192 }
 /**
  * The relation between the started process and the program.
  * - `namespace`: the started process waits for the first process of a process namespace and reports the id of that process
- *   on `fd`; when that process exits, the kernel kills all others in the namespace
+ *   on `fd`; when that process exits, the kernel kills all other processes in the namespace
  * - `supervisor`: the command line `before` starts the supervisor, which starts the program, passes on SIGINT, and on
  *   SIGTERM kills everything that the program started and exits
  * - `program`: the started process is the program itself; svc cannot track processes that leave its process group
@@ -53,7 +53,7 @@ export interface SpawnRequest {
   readonly cwd: string | undefined
   readonly environment: ProcessEnvironment
   readonly role: ProcessRole
-  /** Input for further file descriptors of the process. */
+  /** Input for the process's additional file descriptors. */
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
   /** Called with the id of the process immediately after the process has started. */
   readonly noted: (pid: number) => Effect.Effect<void>
@@ -131,7 +131,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     Effect.zip(Ref.get(forced)),
     Effect.map(
       ([code, isForced]): ProcessEnd =>
-        // If its child is killed, `unshare` exits with a failure code of its own.
+        // `unshare` exits with a failure code of its own if its child is killed.
         isForced || (role.kind !== "program" && code >= signalCodes.first && code <= signalCodes.last)
           ? { _tag: "signalled" }
           : { _tag: "exited", code }
@@ -148,7 +148,8 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const interrupt = whileRunning(Deferred.await(target).pipe(Effect.flatMap((pid) => signal(pid, "SIGINT"))))
 
   const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
-    // Kill the namespace's first process first. The kernel then kills all others before the waiting process can report its exit.
+    // Kill the namespace's first process first. The kernel then kills all other processes in the namespace before the
+    // waiting process can report the exit.
     namespace: Deferred.await(target).pipe(
       Effect.timeoutOption(patience.firstInside),
       Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),

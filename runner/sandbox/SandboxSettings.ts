@@ -16,7 +16,7 @@ export interface SandboxLimits {
   readonly openFiles: number
   /** Maximum size of a written file in bytes. */
   readonly fileBytes: number
-  /** Maximum size of a private /tmp in bytes. Files in it use memory. */
+  /** Maximum size of a private /tmp in bytes. Files in /tmp use memory. */
   readonly tmpBytes: number
   /** Maximum size of a private /dev/shm in bytes. */
   readonly shmBytes: number
@@ -37,12 +37,12 @@ export interface SandboxLimits {
  * - `levels`: the levels that may be chosen, in any order; never includes `process`
  * - `trustedTrees`: digests of module trees that may run at `process` if nothing better works; see `treeDigest`
  * - `bubblewrap`, `unshare`, `setpriv`, `prlimit`, `seatbelt`: names on PATH or absolute paths
- * - `extraReadOnly`, `extraWritable`: absolute paths that are visible in every sandbox, in addition to the system folders
+ * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox contains in addition to the system folders
  * - `userIds`: unprivileged ids that the level `user_landlock` assigns, one per Run; these ids, and the following id, which
  *   becomes their common group, must be unused; if another server on this machine has taken them, svc uses the next free
  *   range up to 65533
  * - `ownFolder`: absolute folder for the sandbox's own files; a temporary folder if undefined
- * - `controlGroups`: true to enforce limits with control groups, where svc can create them
+ * - `controlGroups`: if true, limits are enforced with control groups where svc can create them
  * - `dataFolder`: absolute path of the server's data folder; at the level `user_landlock`, Runs may get permission to
  *   traverse folders inside this folder, but not folders elsewhere
  */

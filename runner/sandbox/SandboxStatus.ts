@@ -12,7 +12,7 @@ export type LimitKeeper = typeof LimitKeeper.Type
 /**
  * Results of the probes at startup.
  * - `level`: the level of a Run; if `accepted` is false, the best level available
- * - `accepted`: false if no allowed level works on this machine, so that Runs are refused
+ * - `accepted`: false if no allowed level works on this machine; Runs are then refused
  * - `reason`: why this level was chosen
  * - `remedy`: how to get a higher level; absent at the best level
  * - `limits`: the most that a Run may use, and how memory and processes are limited

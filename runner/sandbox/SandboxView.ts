@@ -3,8 +3,8 @@ import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.
 import type { SandboxLimits } from "./SandboxSettings.ts"
 
 /**
- * Path of the run's folder in a sandbox with its own file system. It is constant, so that paths in plans do not change between
- * runs.
+ * Path of the run's folder in a sandbox with its own file system. The path is constant, so that paths in plans do not change
+ * between runs.
  */
 export const insideRoot = "/capsule"
 
@@ -21,7 +21,7 @@ export type SystemFolder =
   | { readonly path: string; readonly kind: "link"; readonly target: string }
   | { readonly path: string; readonly kind: "folder" }
 
-/** Files that a run's programs may see, at any level. */
+/** The files that a run's programs may see, whatever the level. */
 export interface SandboxView {
   readonly systemFolders: ReadonlyArray<SystemFolder>
   /** If absent, each of the host's settings is mounted separately. */
@@ -82,7 +82,7 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
   ...systemFolders,
   ...[...settingsFiles, ...settingsFolders].map((name) => `/etc/${name}`),
   packageStore,
-  // Include /proc, which some runtimes need to start. The confinement hides other processes in it.
+  // Include /proc, because some runtimes need it to start. The confinement hides other processes in /proc.
   "/proc",
   ...view.optional.readOnly,
   ...view.readOnly

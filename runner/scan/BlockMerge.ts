@@ -10,7 +10,7 @@ export interface ReadFile {
   readonly blocks: ReadonlyArray<ConfigBlock>
 }
 
-/** An argument with its location. If an override changes the argument, the location is in the override file. */
+/** An argument and its location. If an override changes the argument, the location is in the override file. */
 export interface PlacedAttribute {
   readonly value: ConfigValue
   readonly syntax: ConfigSyntax
@@ -53,7 +53,10 @@ const aliasOf = ({ attributes }: PlacedBlock) => {
   return alias?.kind === "string" ? alias.value : ""
 }
 
-/** Returns the key of a block that can be duplicated or overridden, or `undefined` for a block that a module may repeat. */
+/**
+ * Returns the key that identifies a block when svc looks for duplicates and overrides, or `undefined` for a block that a
+ * module may repeat.
+ */
 const identityOf = (block: PlacedBlock): string | undefined => {
   const singleton = singletons.get(block.type)
   if (singleton !== undefined) return singleton
@@ -83,7 +86,7 @@ const neverOverriding: ReadonlySet<string> = new Set(["check", "import", "langua
 
 /**
  * Merges the files of one folder, in order. A duplicate declaration is an error. An override file replaces individual
- * arguments of a declaration, except that version constraints in an override file replace all earlier constraints.
+ * arguments of a declaration; its version constraints, however, replace all earlier constraints.
  */
 export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
   const declared = new Map<string, PlacedBlock>()

@@ -21,7 +21,7 @@ export interface ConfigBlock {
 /** Attributes of a block that a scan reads. */
 export type KeptAttributes = ReadonlySet<string> | "all"
 
-/** Shape of a block: the number of its labels, the attributes that a scan reads, and its nested blocks. */
+/** The shape of a block: the number of labels, the attributes that a scan reads, and the nested blocks. */
 export interface BlockShape {
   readonly labels: number
   readonly keep: KeptAttributes

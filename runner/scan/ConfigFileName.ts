@@ -32,8 +32,8 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 
 /**
  * Lists the configuration files of one folder in the order in which a tool applies them: normal files by name, then overrides by
- * name. A file specific to OpenTofu hides the common file with the same stem and syntax. Terraform reads only common files;
- * files specific to OpenTofu are `unread`.
+ * name. A file specific to OpenTofu hides the common file with the same stem and syntax. Terraform reads only common files,
+ * so files specific to OpenTofu are `unread`.
  */
 export const configFilesOf = (names: ReadonlyArray<string>, tool: ToolName) => {
   const found = names.flatMap((name) => configFileName(name) ?? [])

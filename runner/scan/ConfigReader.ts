@@ -18,7 +18,9 @@ interface ConfigReading {
 
 const labelsText = (count: number) => (count === 1 ? "one label" : count === 0 ? "no label" : `${count} labels`)
 
-/** Combines the outline of a file (every block with its line) with the parser's result (the values). */
+/**
+ * Combines a file's outline, which contains every block and its line, with the parser's result, which contains the values.
+ */
 class HclReader {
   readonly blocks: Array<ConfigBlock> = []
   readonly problems: Array<ScanProblem> = []
@@ -28,8 +30,8 @@ class HclReader {
   }
 
   /**
-   * Reports that the outline and the parser disagree: either an argument hides a block, or one of the two is wrong. If they
-   * disagree, neither can be trusted.
+   * Reports that the outline and the parser disagree: either an argument hides a block, or one of the two results is wrong.
+   * If they disagree, svc cannot trust either of them.
    */
   #disagreement(block: OutlineBlock) {
     this.#refuse(
@@ -200,12 +202,12 @@ class JsonReader {
     this.problems.push(refusal(code, message, line))
   }
 
-  /** Returns the objects in a position that accepts one object or a list. */
+  /** Returns the objects at a position that accepts either one object or a list. */
   #objects(node: LocatedJson, type: string, isBody: boolean): ReadonlyArray<LocatedObject> {
     const objects: Array<LocatedObject> = []
     for (const item of node.kind === "array" ? node.items : [node]) {
       if (item.kind === "object") objects.push(item)
-      // In a list of bodies, null stands for a body without arguments.
+      // In a list of bodies, null represents a body without arguments.
       else if (isBody && item.kind === "null") objects.push({ kind: "object", entries: new Map(), line: item.line })
       else this.#refuse("wrong_labels", `A ${quoted(type)} block must be an object here.`, item.line)
     }
@@ -214,7 +216,7 @@ class JsonReader {
 
   #readLabelled(type: string, shape: BlockShape, node: LocatedJson, labels: ReadonlyArray<string>) {
     const isBody = labels.length === shape.labels
-    // In the position of a body, null means that the block is absent.
+    // Where a body is expected, null means that the block is absent.
     if (isBody && node.kind === "null") return
     const objects = this.#objects(node, type, isBody)
     if (!isBody && objects.every(({ entries }) => entries.size === 0)) {
@@ -301,8 +303,8 @@ const readJson = (text: string, limits: ScanLimitValues): ConfigReading => {
 }
 
 /**
- * Returns the depth to accept in the parser's output. Each level of the source adds several levels, for the block and the arrays
- * around it.
+ * Returns the maximum depth to accept in the parser's output. Each level in the source adds several levels to the output,
+ * for the block and the arrays around it.
  */
 const outputDepth = (nesting: number) => nesting * 4 + 16
 
@@ -330,7 +332,7 @@ export class ConfigReader extends Context.Service<
       const readHcl = Effect.fnUntraced(function* (text: string, limits: ScanLimitValues) {
         const outline = readOutline(text, limits.nesting)
         // Refuse deeply nested files here, because the parser must never receive them. The parser reports all other broken
-        // files, with better messages than the outline's.
+        // files, because its messages are better than those of the outline.
         if (Result.isFailure(outline) && outline.failure.code === "nesting_too_deep") {
           return refused(refusal(outline.failure.code, outline.failure.message, outline.failure.line))
         }
@@ -395,7 +397,10 @@ export class ConfigReader extends Context.Service<
   static readonly layer = this.layerWithoutParser.pipe(Layer.provide(HclParser.layer))
 }
 
-/** Maximum number of cached files: at most 16 MiB of source in total. The cached result of a file is smaller than its text. */
+/**
+ * Maximum number of cached files. They contain at most 16 MiB of source in total, and the cached result of a file is smaller
+ * than the file's text.
+ */
 const cachedFiles = 512
 const cachedFileBytes = 32 * 1024
 const cacheTime = Duration.minutes(15)

@@ -24,7 +24,7 @@ const characterLength = (bytes: Uint8Array, at: number): number => {
   return length
 }
 
-/** Decodes the bytes like Go, with `mark` for each byte that is not UTF-8. */
+/** Decodes the bytes as Go does, replacing each byte that is not UTF-8 with `mark`. */
 const markedText = (bytes: Uint8Array, mark: string): string => {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   let text = ""
@@ -42,7 +42,7 @@ const markedText = (bytes: Uint8Array, mark: string): string => {
 
 const lineOf = (text: string, at: number) => text.slice(0, at).split("\n").length
 
-/** Returns the first line with an invalid byte outside comments. */
+/** Returns the first line that contains an invalid byte outside comments. */
 const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
   for (const token of tokens) {
     const found =
@@ -61,8 +61,8 @@ const badLine = (tokens: ReadonlyArray<ConfigToken>): number | undefined => {
 }
 
 /**
- * Accepts invalid bytes where the tools do: they ignore the bytes of a comment, and read an invalid byte in a JSON string as
- * U+FFFD. Everything else must be UTF-8.
+ * Accepts invalid bytes where the tools do: the tools ignore invalid bytes in a comment, and read an invalid byte in a JSON
+ * string as U+FFFD. Everything else must be UTF-8.
  */
 const tolerated = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<string, ScanProblem> => {
   if (syntax === "json") return Result.succeed(markedText(bytes, replacement))
@@ -75,8 +75,8 @@ const tolerated = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<strin
 }
 
 /**
- * Returns the text of a configuration file, or the reason why it cannot be read. Removes a byte order mark, which is allowed only
- * in HCL syntax, as in the tools.
+ * Returns the text of a configuration file, or the reason why it cannot be read. Removes a byte order mark, which, as in the
+ * tools, is allowed only in HCL syntax.
  */
 export const configText = (bytes: Uint8Array, syntax: ConfigSyntax): Result.Result<string, ScanProblem> => {
   const decoded = Result.orElse(

@@ -90,7 +90,7 @@ class Tokenizer implements Cursor {
     return escaped ?? ""
   }
 
-  /** Returns the end of a heredoc if the cursor is at its last line. */
+  /** If the cursor is at the last line of a heredoc, returns the position at which the heredoc ends. */
   #endOf(marker: string): number | undefined {
     const next = this.text.indexOf("\n", this.at)
     const end = next === -1 ? this.text.length : next

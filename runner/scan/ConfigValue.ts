@@ -110,8 +110,8 @@ const isExact = (text: string): boolean =>
   text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 
 /**
- * Returns a literal value as exact JSON text, and also as a value unless a number would lose digits. Returns `undefined` if any
- * part needs evaluation.
+ * Returns a literal value as exact JSON text and, unless a number would lose digits, also as a value. Returns `undefined` if
+ * any part needs evaluation.
  */
 export const literalJson = (value: ConfigValue): { readonly text: string; readonly exact: boolean } | undefined => {
   switch (value.kind) {

@@ -2,7 +2,7 @@ import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
 
-/** Strings that the tools convert to a boolean. */
+/** The strings that the tools convert to booleans. */
 const strings: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["1", true],

@@ -10,7 +10,7 @@ export class FolderUnreadable extends Schema.TaggedError<FolderUnreadable>()("Fo
   message: Schema.String
 }) {}
 
-/** Maximum number of entries, the same as for a synced repository. */
+/** Maximum number of entries, which is the same as for a synced repository. */
 const maxEntries = 50_000
 
 const reasonOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? String(cause.code) : "unknown reason")
@@ -28,7 +28,7 @@ const describe = (root: string, path: string) =>
     catch: (cause) => new FolderUnreadable({ path, message: `${path} cannot be looked at (${reasonOf(cause)}).` })
   })
 
-/** Refuses a link, because a link may have replaced the file after the file was listed. */
+/** Refuses links, because a link may have replaced the file after svc listed the folder. */
 const readRegularFile = async (path: string) => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
@@ -42,7 +42,7 @@ const byPath = (left: { readonly path: string }, right: { readonly path: string 
   Buffer.compare(Buffer.from(left.path), Buffer.from(right.path))
 
 /**
- * Reads a folder on disk as if its current content were a commit, without `.git`, links and special files. Fails with
+ * Reads a folder on disk as if its current contents, except `.git`, links and special files, were a commit. Fails with
  * `FolderUnreadable` if the folder cannot be listed or is too large.
  */
 export const folderTree = Effect.fn("folderTree")(function* (

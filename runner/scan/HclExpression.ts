@@ -1,6 +1,6 @@
 import { identifierAt } from "./Identifier.ts"
 
-/** Position of a failure, and its reason. Lines are counted from 1. */
+/** The position of a failure, and the reason for it. Lines are counted from 1. */
 export class OutlineFault {
   readonly code: "hcl_syntax" | "nesting_too_deep"
   readonly line: number
@@ -12,7 +12,7 @@ export class OutlineFault {
   }
 }
 
-/** Position in the text of a file. Reading functions move it forward. */
+/** The position in the text of a file. The functions that read the text move the position forward. */
 export interface Cursor {
   readonly text: string
   at: number
@@ -58,8 +58,8 @@ export const heredocMarker = (cursor: Cursor): string | undefined => {
 }
 
 /**
- * Skips one unit of literal text: an escaped template, a template opening, or a character. Returns true if that unit opens a
- * template.
+ * Skips one unit of literal text: an escaped template marker, the opening of a template, or a character. Returns true if
+ * that unit opens a template.
  */
 export const stepTemplate = (cursor: Cursor): boolean => {
   const { text, at } = cursor

@@ -1,2 +1,5 @@
-/** Name of the file in the parser's diagnostics. Separate from HclWorkerMessage.ts, so that the worker does not load Effect. */
+/**
+ * The file name that the parser uses in its diagnostics. It is not in HclWorkerMessage.ts, because the worker would then
+ * load Effect.
+ */
 export const hclFileName = "file.tf"

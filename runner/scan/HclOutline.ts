@@ -2,14 +2,15 @@ import { Result } from "effect"
 import { type Cursor, OutlineFault, skipComment, skipExpression } from "./HclExpression.ts"
 import { identifierAt } from "./Identifier.ts"
 
-/** The arguments of a body with their first lines, and the blocks in the body. */
+/** The arguments in a body, each with its first line, and the blocks in the body. */
 export interface OutlineBody {
   readonly attributes: Map<string, number>
   readonly blocks: Array<OutlineBlock>
 }
 
 /**
- * The header of a block. `labels` contains the text between the quotes without decoding escapes, because valid names have none.
+ * The header of a block. `labels` contains the text between the quotes. Escapes are not decoded, because valid names contain
+ * none.
  */
 export interface OutlineBlock extends OutlineBody {
   readonly type: string
@@ -50,7 +51,7 @@ const readQuotedLabel = (cursor: Cursor): string | undefined => {
   return cursor.text.slice(start, end)
 }
 
-/** Returns the part of an item after its first name: an argument, or the labels of a block. */
+/** Reads the part of an item that follows its first name: an argument, or the labels of a block. */
 const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | OutlineFault => {
   const labels: Array<string> = []
   for (;;) {
@@ -78,9 +79,9 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 }
 
 /**
- * Reads the headers of all blocks and arguments of a file, with their line numbers. The parser's result contains no lines,
- * and omits a block that an argument of the same name hides. Also limits the nesting before the parser gets the file. Does
- * not recurse, and takes time linear in the length of the text.
+ * Reads the headers of all blocks and arguments of a file, with their line numbers. The parser's result contains no line
+ * numbers, and omits any block that is hidden by an argument of the same name. Also limits the nesting before the parser
+ * gets the file. Does not recurse, and takes time linear in the length of the text.
  */
 export const readOutline = (text: string, maxNesting: number): Result.Result<OutlineBody, OutlineFault> => {
   const cursor: Cursor = { text, at: 0, line: 1 }

@@ -16,7 +16,7 @@ export interface HclDiagnostic {
 /**
  * The parser's verdict on a file.
  * - `Parsed`: the content as JSON text
- * - `Refused`: the file is not HCL; at least one diagnostic
+ * - `Refused`: the file is not HCL; contains at least one diagnostic
  * - `Abandoned`: the file crashed the parser or took too long; the parser was restarted
  */
 export type HclVerdict =
@@ -35,8 +35,8 @@ const maxThreads = 2
 /** Maximum number of threads, including threads that have not ended yet. */
 const maxLiveThreads = 4
 /**
- * Text length from which the thread is stopped after parsing, because memory for a large file is released only when the
- * thread ends.
+ * Text length from which the thread is stopped after parsing, because the memory used for a large file is released only when
+ * the thread ends.
  */
 const largeText = 256 * 1024
 
@@ -78,8 +78,8 @@ const unavailable = (reason: string) =>
 
 /**
  * Starts a worker, which holds a permit of `live` until it has actually exited. Its exit may take longer than a file's
- * deadline, because some loops of the parser do not check for termination. Nothing waits for such threads, but the permits
- * limit their number.
+ * deadline, because some loops of the parser do not check for termination. svc does not wait for such threads, but the
+ * permits limit their number.
  */
 const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
   Effect.uninterruptibleMask(
@@ -119,13 +119,16 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Starts threads when files need them, and stops threads when no file does, until the scope closes. */
+/** Until the scope closes, starts threads when files need them, and stops the threads when no file needs them anymore. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
 })
 
-/** Threads of a parser. By default each parser has its own threads; several parsers in one process may share threads. */
+/**
+ * The threads of a parser. By default, each parser has its own threads, but several parsers in one process may share
+ * threads.
+ */
 export const ParserThreads = Context.Reference("svc/runner/scan/ParserThreads", { defaultValue: () => parserThreads })
 
 const maxDiagnostics = 10
@@ -160,7 +163,7 @@ const verdictOf = (answer: HclAnswer): HclVerdict => {
 
 /**
  * Runs the reference HCL parser in its own threads. If a hostile file crashes or stalls its thread, the thread is replaced.
- * Threads start with the first file, and stop after a while without files.
+ * The threads start with the first file, and stop if there are no files for a while.
  */
 export class HclParser extends Context.Service<
   HclParser,

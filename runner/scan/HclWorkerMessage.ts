@@ -10,7 +10,7 @@ export interface HclRequest {
  * Messages from the worker: first whether it is ready or has failed to start, then one response per request.
  * - `json`: the file as JSON text, with blocks as arrays and expressions as template strings
  * - `error`: the parser's diagnostics, for a file with the name in HclFileName.ts
- * - `crash`: the parser itself failed, not the file; do not use the worker again
+ * - `crash`: the parser itself crashed, rather than rejecting the file; do not use the worker again
  */
 export const HclAnswer = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("ready") }),

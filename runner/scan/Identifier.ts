@@ -1,4 +1,4 @@
-/** Matches an HCL identifier at `lastIndex`, anywhere in a string. */
+/** Matches an HCL identifier at exactly the position `lastIndex` in a string. */
 export const identifierAt = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy
 
 const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u

@@ -2,8 +2,8 @@ import { Result } from "effect"
 import { type JsonFault, JsonScanner } from "../../schema/json/JsonScanner.ts"
 
 /**
- * A JSON value with its first line, counted from 1. Numbers keep their text, because conversion to a double would change
- * some numbers. `repeated` contains further values of repeated keys, and is absent in most objects.
+ * A JSON value and the number of its first line, counted from 1. Numbers keep their text, because conversion to a double
+ * would change some numbers. `repeated` contains further values of repeated keys, and is absent in most objects.
  */
 export type LocatedJson = { readonly line: number } & (
   | { readonly kind: "null" }
@@ -118,8 +118,8 @@ class TreeBuilder {
 }
 
 /**
- * Parses JSON (RFC 8259) like the tools: keys may repeat, and half of a surrogate pair becomes U+FFFD. `maxDepth` limits the
- * number of open arrays and objects.
+ * Parses JSON (RFC 8259) as the tools do: keys may repeat, and half of a surrogate pair becomes U+FFFD. `maxDepth` limits
+ * the number of open arrays and objects.
  */
 export const readLocatedJson = (text: string, maxDepth: number): Result.Result<LocatedJson, JsonFault> => {
   const limits = { maxDepth, maxNodes: unbounded, maxKeyBytes: unbounded, maxStringBytes: unbounded }

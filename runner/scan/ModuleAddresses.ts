@@ -49,7 +49,7 @@ const parseAddress = (text: string): AddressSteps | undefined => {
   return [...steps, { name: `${type.name}.${resource.name}`, key: resource.key }]
 }
 
-/** Returns true if `pattern` is this resource, a module around it, or all instances of either. */
+/** Returns true if `pattern` is this resource, a module that contains it, or all instances of that resource or module. */
 const covers = (pattern: AddressSteps, address: AddressSteps): boolean =>
   pattern.length <= address.length &&
   pattern.every(({ key, name }, at) => name === address[at]?.name && (key === undefined || key === address[at]?.key))
@@ -87,7 +87,7 @@ export const addressesBelow = (key: string, { declared, moved, removed }: Module
   }
 }
 
-/** Maximum number of consecutive moves. It exceeds the number in any real module, and also ends circular moves. */
+/** Maximum number of consecutive moves. It exceeds the number in any real module, and also puts an end to circular moves. */
 const longestChain = 16
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>

@@ -9,7 +9,7 @@ import { quoted } from "./ScanProblem.ts"
 /**
  * A module call as written.
  *
- * - `source`: without credentials
+ * - `source`: the source, without credentials
  * - `path`: the folder of a local source, even if it does not exist
  * - `providers`: the caller's configurations that are passed to the child, keyed by the child's names
  * - `sourceLocation`: the location for findings about the source

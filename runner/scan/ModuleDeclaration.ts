@@ -28,7 +28,7 @@ const namesInstance = (value: ConfigValue): boolean =>
     : (value.kind === "expression" || value.kind === "string") &&
       (value.kind === "string" ? value.value : value.text).includes("[")
 
-/** The only edition of the language that exists. */
+/** The edition of the language. No other edition exists. */
 const knownEdition = "tofu2024"
 
 /** Tool requirements of the blocks in one folder. */
@@ -80,7 +80,7 @@ class ConstraintReader {
     this.constraints.push(constraint)
   }
 
-  /** Records a provider with `for_each`, and references to one of its instances. */
+  /** Records that a provider uses `for_each`, or that a reference selects one instance of a provider. */
   #providerInstances({ attributes, type }: PlacedBlock) {
     const since = { opentofu: [">= 1.9"], terraform: null }
     const forEach = type === "provider" ? attributes.get("for_each") : undefined
@@ -223,7 +223,7 @@ const readDefault = (attribute: PlacedAttribute, type: TypeConstraint, args: Dec
   return literal.exact ? { default: exactJson(literal.text), defaultJson: literal.text } : { defaultJson: literal.text }
 }
 
-/** Reads a `variable` block. Omits a default that must not be shown, but always reports its existence. */
+/** Reads a `variable` block. Omits a default that must not be shown, but always reports that a default exists. */
 const readVariable = (
   block: PlacedBlock
 ): { readonly variable: ScannedVariable; readonly findings: ReadonlyArray<Finding> } => {
@@ -345,7 +345,7 @@ const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
   return { findings, rootFindings }
 }
 
-/** Combines the declarations in the files of one folder. `files` are in the order in which they apply. */
+/** Combines the declarations in the files of one folder. `files` must be in the order in which the tool applies them. */
 export const declareModule = (
   path: string,
   files: ReadonlyArray<ReadFile>,

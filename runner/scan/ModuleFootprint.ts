@@ -23,7 +23,7 @@ interface ReadingPlace {
 /**
  * Paths that a configuration may read from the tree.
  *
- * - `paths`: files, and folders with everything below them
+ * - `paths`: files, and folders including everything below them
  * - `templates`: the files in `paths` that the tool evaluates
  * - `unproven`: the reason why the list may be incomplete
  */
@@ -82,8 +82,8 @@ class ReadWalk {
   }
 
   /**
-   * Returns a path that is written as plain text, possibly below `path.module` or `path.root`. Omits `inTree` if the path is
-   * outside the tree.
+   * Returns a path that is written as plain text, optionally starting with `path.module` or `path.root`. Omits `inTree` if
+   * the path is outside the tree.
    */
   #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
     if (token?.kind !== "text" || token.heredoc) return undefined
@@ -121,8 +121,8 @@ class ReadWalk {
   }
 
   /**
-   * Reads the arguments of a function that reads files, beginning at `at`. Returns the number of understood tokens after the
-   * function's name.
+   * Reads the arguments, beginning at `at`, of a function that reads files. Returns the number of understood tokens after
+   * the function's name.
    */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     const places: Array<number> = []
@@ -150,7 +150,7 @@ class ReadWalk {
     return (places[width - 1] ?? at) - at + 2
   }
 
-  /** Reads the value at `at` of an argument that providers treat as a path or a list of paths. */
+  /** Reads the value, beginning at `at`, of an argument that providers treat as a path or a list of paths. */
   #argument(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
     const value = tokens[at]
     const isList = isSign(value, "[")
@@ -212,8 +212,8 @@ class ReadWalk {
 }
 
 /**
- * Lists the paths that a configuration file may read from the tree, erring on the side of too many: every string that is the
- * path of a file counts, and a possible path that is not plain text makes the list unproven.
+ * Lists the paths that a configuration file may read from the tree. The list may be too long, but never too short: every
+ * string that is the path of a file counts, and a possible path that is not plain text makes the list unproven.
  */
 const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)
@@ -226,7 +226,7 @@ const fileReads = (text: string, place: ReadingPlace): FileReads => {
 
 /**
  * Parts of a tree that are part of a module.
- * - `folders`: folders of the module and of the local modules it reaches, with the files directly in them
+ * - `folders`: folders of the module and of the local modules that it reaches, including the files directly in these folders
  * - `paths`: files that the module reads, and folders in which it may read any file
  * - `unknown`: the reason why the parts cannot be determined
  */
@@ -236,7 +236,10 @@ export type ModuleFootprint =
 
 const unknown = (reason: string): ModuleFootprint => ({ kind: "unknown", reason })
 
-/** Scans the module once for every tool that reads different files, because a change to any of these files affects some tool. */
+/**
+ * If tools read different files, scans the module once for each of these tools, because a change to any of the files affects
+ * some tool.
+ */
 const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: string) {
   const scanner = yield* ModuleScanner
   const [module] = yield* scanner.scanModules(tree, [modulePath])
@@ -247,7 +250,10 @@ const scansOf = Effect.fnUntraced(function* (tree: SourceTree, modulePath: strin
 const foldersOf = (scans: ReadonlyArray<ScannedModule>): ReadonlySet<string> =>
   new Set(scans.flatMap(({ localModules, path }) => [path, ...localModules.map((call) => call.path)]))
 
-/** Determines the parts of a tree that are part of a module, within the limits of a module scan and the size of the tree. */
+/**
+ * Determines the parts of a tree that are part of a module, within the limits of a module scan and the size limit of the
+ * tree.
+ */
 export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
   const scans = yield* scansOf(tree, modulePath)
   const [module] = scans

@@ -31,7 +31,7 @@ const builtIn = /^terraform\.io\/builtin\//
 
 type Kind = "resources" | "dataSources" | "moduleCalls" | "inputs" | "outputs" | "runsCode"
 
-/** The blocks of one commit by kind. The key identifies a block at both commits. */
+/** The blocks at one commit, by kind. The same key identifies a block at both commits. */
 type Blocks = Readonly<Record<Kind, Map<string, ReviewItem>>>
 
 const noBlocks = (): Blocks => ({
@@ -43,7 +43,9 @@ const noBlocks = (): Blocks => ({
   runsCode: new Map()
 })
 
-/** The literal source of a module call. It is read from the file, because the outline contains only its line. */
+/**
+ * The literal source of a module call. It is read from the file, because the outline contains only the line of the source.
+ */
 const sourceOf = (block: OutlineBlock, lines: ReadonlyArray<string>) => {
   const line = block.attributes.get("source")
   const literal = line === undefined ? undefined : /source\s*=\s*"([^"\n]{1,300})"/.exec(lines[line - 1] ?? "")?.[1]
@@ -130,7 +132,7 @@ const providersOf = (scan: ScannedModule | undefined) =>
     })
   )
 
-/** The module at one commit. */
+/** Reads the module at one commit. */
 const moduleAt = Effect.fnUntraced(function* ({ tree }: ReviewedTree, path: string) {
   const scanner = yield* ModuleScanner
   const { fileBytes, nesting } = yield* ScanLimits
@@ -176,7 +178,7 @@ const lockState = (before: string | undefined, after: string | undefined): Modul
 
 /**
  * Compares a module at two commits by reading its files. Does not evaluate or start anything, because anybody may have written
- * the code. Does not include the tool's own checks; `obstacle` is the reason why the tool cannot validate the head.
+ * the code. Does not run the tool's own checks; `obstacle` is the reason why the tool cannot validate the head, if any.
  */
 export const reviewModule = Effect.fn("reviewModule")(function* (
   before: ReviewedTree,

@@ -113,7 +113,7 @@ class ModuleLoader {
     this.#tool = tool
   }
 
-  /** Folders that have been read, including folders of module calls without any configuration. */
+  /** The folders that have been read, including folders that module calls refer to but that contain no configuration. */
   get loaded(): ReadonlyMap<string, ModuleDeclaration> {
     return this.#loaded
   }
@@ -127,7 +127,7 @@ class ModuleLoader {
     return { names, files, sizeOf, count: readable.length, bytes: readable.reduce((total, size) => total + size, 0) }
   }
 
-  /** Fails if the folders together exceed the limits of a scan. Checks this before reading any folder. */
+  /** Fails if the folders together exceed the limits of a scan. Checks the limits before reading any folder. */
   checkSizes(folders: ReadonlyArray<string>): Effect.Effect<void, ScanLimitExceeded> {
     const all = folders.map((folder) => this.#configFiles(folder))
     const total = (key: "count" | "bytes") => all.reduce((sum, folder) => sum + folder[key], 0)
@@ -328,8 +328,8 @@ const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
 /**
- * Maximum number of constraints to keep, enough to explain why a tool does not fit. Among thousands of modules, the same few
- * constraints recur.
+ * Maximum number of constraints to keep. It is enough to explain why a tool does not fit, because even thousands of modules
+ * share the same few constraints.
  */
 const maxToolConstraints = 500
 
@@ -351,8 +351,8 @@ const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Findin
 }
 
 /**
- * Returns the verdict on one module, and the number of module calls that were followed. `loaded` contains every folder that the
- * module reaches.
+ * Returns the verdict on one module, and the number of module calls that the scan followed. `loaded` contains every folder
+ * that the module reaches.
  */
 const judgeModule = (
   root: ModuleDeclaration,
@@ -434,7 +434,8 @@ export class ModuleScanner extends Context.Service<
       tool?: ToolName
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
     /**
-     * Scans each of `modulePaths` that is a module in the tree. The limits of one scan apply to all these modules together.
+     * Scans each of `modulePaths` that is a module in the tree. The limits of a single scan apply to all these modules
+     * combined.
      */
     readonly scanModules: (
       tree: SourceTree,

@@ -1,6 +1,6 @@
 /**
- * Target of a module call's `source`. Only `local` can be followed. For other kinds, `code` is the code of the finding and `what`
- * a description.
+ * Target of a module call's `source`. svc can follow only `local` sources. For other kinds, `code` is the code of the
+ * finding, and `what` describes the source.
  */
 export type ModuleSource =
   | { readonly kind: "local" }
@@ -45,7 +45,9 @@ export const classifyModuleSource = (source: string): ModuleSource => {
 
 const maxShown = 300
 
-/** Returns the position where user information would begin in an address: after the scheme, or after the name of a getter. */
+/**
+ * Returns the position at which user information would begin in an address: after the scheme, or after the name of a getter.
+ */
 const authorityStart = (source: string, end: number): number => {
   for (const mark of ["//", "::"]) {
     const found = source.indexOf(mark)
@@ -54,7 +56,7 @@ const authorityStart = (source: string, end: number): number => {
   return 0
 }
 
-/** Returns the source without user information and query values, because people put credentials into both. */
+/** Returns the source without user information and query values, because people put credentials into both of them. */
 export const shownModuleSource = (source: string): string => {
   const address = source.split("?", 1)[0] ?? ""
   const end = address.lastIndexOf("@")

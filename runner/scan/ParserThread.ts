@@ -48,7 +48,7 @@ const start = async (wasm: string | URL) => {
   answer({ kind: "ready" })
 }
 
-/** Detects a stack overflow, which leaves the Go runtime damaged even if it still responds. */
+/** Detects a stack overflow, which leaves the Go runtime damaged even if the runtime still responds. */
 const isParserFault = (error: string) =>
   error.includes("call stack") || error.includes("already exited") || error.includes("unreachable")
 

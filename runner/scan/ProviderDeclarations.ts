@@ -194,7 +194,7 @@ class ProviderReader {
 
 /**
  * Returns the type of the resource that an `import` block imports into the root module. Ignores resources in child modules,
- * which those modules declare.
+ * because the child modules declare those resources.
  */
 const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""

@@ -59,8 +59,8 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
   compare(left.childAlias ?? "", right.childAlias ?? "")
 
 /**
- * Returns the provider's type if the root module does not use it as a name, and otherwise the type with the lowest free
- * number appended.
+ * Returns the provider's type if the root module does not use that type as a name; otherwise, appends the lowest free number
+ * to the type.
  */
 const freeName = (provider: string, taken: ReadonlySet<string>): string => {
   const type = providerType(provider)

@@ -10,7 +10,7 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // Treat `null` as a name: a provider is named `null`, and its name looks like the literal when it is written without
+  // Treat `null` as a name: there is a provider called `null`, and its name looks like the literal if it is written without
   // quotes.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }

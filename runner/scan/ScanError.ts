@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
-/** The scan as a whole exceeds a limit. It returns no partial result, because a partial tree would hide providers. */
+/** The scan as a whole exceeds a limit. There is no partial result, because a partial tree would hide providers. */
 export class ScanLimitExceeded extends Schema.TaggedError<ScanLimitExceeded>()("ScanLimitExceeded", {
   limit: Schema.Literals(["files", "bytes", "time", "module_calls"]),
   maximum: Schema.Finite,
   message: Schema.String
 }) {}
 
-/** The parser could not be started. This proves nothing about the module, which may be valid. */
+/** The parser could not be started. This says nothing about the module, which may be valid. */
 export class HclParserUnavailable extends Schema.TaggedError<HclParserUnavailable>()("HclParserUnavailable", {
   message: Schema.String
 }) {}

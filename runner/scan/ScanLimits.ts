@@ -13,13 +13,16 @@ export interface ScanLimitValues {
   readonly fileDeadline: Duration.Duration
   /** Maximum number of configuration files in one scan. */
   readonly files: number
-  /** Maximum total size of all configuration files of a scan, in bytes. */
+  /** Maximum total size of all configuration files in one scan, in bytes. */
   readonly totalBytes: number
   /** Maximum time for a complete scan. */
   readonly scanDeadline: Duration.Duration
-  /** Maximum number of module calls that one module reaches. Every path of calls counts separately. */
+  /**
+   * Maximum number of module calls that one module reaches. If several paths of calls lead to the same call, it counts once
+   * per path.
+   */
   readonly moduleCalls: number
-  /** Like `moduleCalls`, for all modules of a tree together. */
+  /** Like `moduleCalls`, but for all modules of a tree combined. */
   readonly treeModuleCalls: number
 }
 

@@ -1,6 +1,9 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 
-/** A finding without its file. Identical files in a tree are read only once, so one problem may apply to several files. */
+/**
+ * A finding that is not yet assigned to a file. Identical files in a tree are read only once, so one problem may apply to
+ * several files.
+ */
 export interface ScanProblem {
   readonly severity: Finding["severity"]
   readonly code: string

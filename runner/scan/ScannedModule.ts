@@ -43,8 +43,8 @@ export const ScannedOutput = Schema.Struct({
 export type ScannedOutput = typeof ScannedOutput.Type
 
 /**
- * A module call in the scanned module itself. `source` never contains credentials. `path` is present for a local module in the
- * tree.
+ * A module call that the scanned module itself contains. `source` never contains credentials. `path` is present for a local
+ * module in the tree.
  */
 export const ModuleCall = Schema.Struct({
   name: Schema.String,
@@ -58,7 +58,7 @@ export type ModuleCall = typeof ModuleCall.Type
  * A call to a local module, as in the tool's module manifest.
  *
  * - `key`: names of the calls from the root down, joined with dots
- * - `source`: as written
+ * - `source`: the source, as written
  * - `dir`: folder relative to the scanned module
  * - `path`: folder relative to the tree
  */
@@ -71,8 +71,8 @@ export const LocalModuleCall = Schema.Struct({
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
 /**
- * A feature that only some tools support, with the first versions that support it. `null` for a tool without the feature; an
- * empty list if every version has the feature.
+ * A feature that only some tools support, with the first versions that support it. The versions are `null` for a tool
+ * without the feature, and an empty list if every version has the feature.
  */
 export const ToolConstraint = Schema.Struct({
   what: Schema.String,
@@ -98,13 +98,14 @@ export type ModuleAddresses = typeof ModuleAddresses.Type
  * provider requirements or local modules, and its findings of severity `error` explain why.
  *
  * - `path`: `.` or canonical path in the tree
- * - `providerPackages`: everything reachable, sorted by source
+ * - `providerPackages`: the packages of all reachable modules, sorted by source
  * - `rootProviderRequirements`: the provider configurations that the module itself uses, and the default configurations that its
  *   child modules inherit from it, sorted
  * - `inheritedProviders`: the addresses in `rootProviderRequirements` for which the module itself has no local name; absent
  *   if there are none
  * - `requiredVersion`: constraints on the tool from all reachable modules, sorted
- * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report stores
+ * - `addresses`: the addresses of the managed resources in all reachable modules; present only in the scan that a
+ *   compatibility report stores
  * - `readAs`: the tool whose files were read; absent if every tool reads the same files
  * - `toolDemands`: the constraints with their locations, and other features of the reachable modules that only some tools support
  */

@@ -32,7 +32,7 @@ type Scanned = Pick<ScannedModule, "findings" | "readAs" | "toolDemands">
 const readingTool = ({ findings, readAs }: Scanned): ToolName | undefined =>
   readAs ?? (findings.some(({ code }) => openTofuFindings.has(code)) ? "opentofu" : undefined)
 
-/** Returns true if the tool reads the scanned files instead of other files of the same module. */
+/** Returns true if the tool would read the scanned files, rather than other files of the same module. */
 export const readsSameFiles = (scan: Scanned, tool: ToolName): boolean => (readingTool(scan) ?? tool) === tool
 
 /** Returns the reasons why the current tool would refuse the module, or would run files other than the scanned files. */

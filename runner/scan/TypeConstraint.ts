@@ -18,7 +18,7 @@ interface ObjectAttribute {
 const any: TypeConstraint = { kind: "any" }
 const maxDepth = 100
 
-/** Parses a type. After the first error, the cursor is at the end, so every method returns immediately. */
+/** Parses a type. The first error moves the cursor to the end, so that every method returns immediately. */
 class TypeReader {
   readonly #cursor: Cursor
   #fault: string | undefined
@@ -135,7 +135,7 @@ class TypeReader {
     return { type, optional: true }
   }
 
-  /** Skips a default. The parser has accepted the expression, so brackets and quotes are balanced. */
+  /** Skips a default. The parser has already accepted the expression, so its brackets and quotes are balanced. */
   #skipDefault() {
     const { text } = this.#cursor
     let open = 0

@@ -20,11 +20,11 @@ export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArra
   )
 }
 
-/** Returns the first constraint with a prerelease. */
+/** Returns the first constraint that contains a prerelease. */
 export const prereleaseIn = (constraints: ReadonlyArray<string>): string | undefined =>
   constraints.find((constraint) => constraint.includes("-"))
 
-/** Like `parseVersionConstraint`, but for provider versions, for which the tools accept fewer forms. */
+/** Like `parseVersionConstraint`, but for provider versions, where the tools accept fewer forms. */
 export const parseProviderConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> =>
   /(?:^|[^0-9A-Za-z.-])v\d/.test(text)
     ? Result.fail("a version has no v before it")
@@ -47,7 +47,7 @@ const compareSegments = (left: ReadonlyArray<bigint>, right: ReadonlyArray<bigin
 
 const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => {
   const [, operator = "=", text] = single.exec(constraint) ?? []
-  // Refuse a constraint with a prerelease, as the tools do, regardless of their own version.
+  // Refuse a constraint that contains a prerelease, as the tools do whatever their own version.
   if (text === undefined || text.includes("-")) return false
   const wanted = segmentsOf(text)
   const order = compareSegments(version, wanted)
@@ -63,7 +63,7 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
     case "<=":
       return order <= 0
     case "~>":
-      // A constraint with more parts than the version never matches.
+      // A constraint that has more parts than the version never matches.
       return (
         order >= 0 &&
         wanted.length <= version.length &&

@@ -33,8 +33,8 @@ type Step = Result.Result<void, string>
 
 /**
  * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts only archives in
- * exactly the form that the writer creates, so an archive has only one interpretation. To check the form, encodes every
- * header again and compares the bytes.
+ * exactly the form that the writer creates, so that an archive has only one interpretation. Checks the form by encoding
+ * every header again and comparing the bytes.
  */
 export class ArchiveIndexer {
   readonly #digest = createHash("sha256")

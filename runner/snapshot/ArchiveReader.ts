@@ -15,7 +15,7 @@ export interface OpenedArchive {
 const modifiedAt = ({ mtime }: FileSystem.File.Info) =>
   Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
 
-/** Returns true if a file looks unchanged: same size, inode and modification time. */
+/** Returns true if a file looks unchanged, that is, if its size, inode and modification time are the same. */
 export const isSameFile = (before: FileSystem.File.Info, after: FileSystem.File.Info): boolean =>
   before.size === after.size &&
   Option.getOrUndefined(before.ino) === Option.getOrUndefined(after.ino) &&

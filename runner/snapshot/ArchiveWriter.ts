@@ -21,7 +21,7 @@ export interface WrittenArchive {
 /** Writes an archive piece by piece. Files must arrive sorted by path. */
 export interface ArchiveWriter {
   readonly add: (file: Omit<ArchiveFile, "sizeBytes">, bytes: Uint8Array) => Effect.Effect<void, SnapshotStorageFailed>
-  /** Completes the archive. Returns when it is safely on disk. */
+  /** Completes the archive. Returns once the archive is safely on disk. */
   readonly finish: Effect.Effect<WrittenArchive, SnapshotStorageFailed>
 }
 
@@ -30,7 +30,7 @@ const storageFailed = () =>
     message: "The snapshot could not be written. Check that the data folder has free space."
   })
 
-/** Creates the archive file. Fails if it exists. */
+/** Creates the archive file. Fails if the file already exists. */
 export const makeArchiveWriter = Effect.fn("makeArchiveWriter")(function* (
   path: string,
   omitted: ReadonlyArray<OmittedRecord>

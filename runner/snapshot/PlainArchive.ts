@@ -10,7 +10,7 @@ export interface PlainFile {
   readonly bytes: Uint8Array
 }
 
-/** Dies for a path that could lead out of the folder in which a person unpacks the archive. */
+/** Dies if a path could lead out of the folder in which a person unpacks the archive. */
 const entryOf = (mtime: Date) =>
   Effect.fnUntraced(function* ({ bytes, mode, path }: PlainFile) {
     if (!isRepositoryPath(path)) return yield* Effect.die(new Error("A file of an archive has no plain path"))
@@ -21,7 +21,7 @@ const entryOf = (mtime: Date) =>
     ]
   })
 
-/** Compresses piece by piece, and buffers only the output of the last piece. */
+/** Compresses data piece by piece, and buffers only the output of the last piece. */
 const gzipped = <E, R>(plain: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Stream.unwrap(
     Effect.gen(function* () {

@@ -2,8 +2,8 @@ import { Result } from "effect"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 /**
- * Maximum size of an uncompressed frame. For random access, a file consists of independent zstd frames, followed by the seek
- * table of the "zstd seekable format" in a skippable frame, which ordinary zstd programs ignore.
+ * Maximum uncompressed size of a frame. To allow random access, a file consists of independent zstd frames. They are
+ * followed by a skippable frame, which ordinary zstd programs ignore, with the seek table of the "zstd seekable format".
  */
 export const frameBytes = 1024 * 1024
 
@@ -49,7 +49,7 @@ export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Re
     )
   )
 
-/** Creates the seek table at the end of a file with these frames. */
+/** Creates the seek table that belongs at the end of a file with these frames. */
 export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedBytes" | "bytes">>): Uint8Array => {
   const contentBytes = frames.length * entryBytes + footerBytes
   const table = Buffer.alloc(headerBytes + contentBytes)
@@ -64,7 +64,7 @@ export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedByt
   return table
 }
 
-/** Reads the size in bytes of the complete seek table from the last bytes of the file. */
+/** Reads, from the last bytes of the file, the size of the complete seek table in bytes. */
 export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
   const buffer = Buffer.from(tail)
   if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)
@@ -76,7 +76,7 @@ export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> 
 
 export const seekFooterBytes = footerBytes
 
-/** Decodes the frames of a file with `fileBytes` bytes, which the frames must fill exactly. */
+/** Decodes the seek table of a file that has `fileBytes` bytes. The frames must fill the file exactly. */
 export const decodeSeekTable = (table: Uint8Array, fileBytes: number): Result.Result<ReadonlyArray<Frame>, string> => {
   const buffer = Buffer.from(table)
   const count = (buffer.length - headerBytes - footerBytes) / entryBytes

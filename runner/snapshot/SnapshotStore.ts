@@ -54,9 +54,12 @@ export class SnapshotStore extends Context.Service<
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
     /** Returns a digest for each file, computed from the file's bytes and executable bit. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
-    /** Streams all files with their verified bytes, in archive order. Holds one file in memory at a time. */
+    /** Streams all files with their verified bytes, in archive order. Keeps only one file in memory at a time. */
     readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>
-    /** Writes the regular files to `target`, which must be missing or empty. Creates it with mode 0700. */
+    /**
+     * Writes the regular files to the folder `target`, which must be missing or empty. Creates a missing folder with mode
+     * 0700.
+     */
     readonly extract: (
       archiveDigest: string,
       target: string
@@ -66,8 +69,8 @@ export class SnapshotStore extends Context.Service<
     /** Creates a folder on the file system of the archives, and removes it when the scope closes. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
     /**
-     * Returns the path of a stored archive, to be sent to another machine that checks the archive's digest; `none` if this
-     * store does not have the archive.
+     * Returns the path of a stored archive, so that it can be sent to another machine, which checks the archive's digest.
+     * Returns `none` if this store does not have the archive.
      */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Moves a complete archive that is already on disk into the store. */
@@ -125,7 +128,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
   })
 
-  /** Opens an archive. Reads and verifies it again if its file was removed or replaced since the last read. */
+  /** Opens an archive. Reads and verifies the archive again if its file was removed or replaced since the last read. */
   const openedNow = Effect.fnUntraced(function* (archiveDigest: string) {
     const archive = yield* Cache.get(opened, archiveDigest)
     const present = yield* Effect.option(fileSystem.stat(archive.path))
@@ -221,7 +224,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
         (file) =>
           readFile(file).pipe(
             Effect.mapError((reason) => fault(`${file.path}: ${reason}.`)),
-            // The path contains no links, because this function created everything below the new folder.
+            // The path contains no links, because svc itself created everything below the new folder.
             Effect.flatMap((bytes) =>
               fileSystem
                 .writeFile(`${target}/${file.path}`, bytes, { flag: "wx", mode: file.executable ? 0o755 : 0o644 })
@@ -249,7 +252,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }),
     (name) =>
       fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true }).pipe(
-        // Ignore a failed removal, which the next cleanup retries.
+        // Ignore a failed removal, because the next cleanup will retry it.
         Effect.ignore,
         Effect.ensuring(Effect.sync(() => live.delete(name)))
       )

@@ -18,7 +18,8 @@ export interface SyncRequest {
   readonly url: GitAddress
   readonly ref: GitRef
   /**
-   * `.` or a relative folder in the commit, with `/` between segments. Paths in the snapshot are relative to this folder.
+   * `.` or the relative path of a folder in the commit, with `/` between segments. Paths in the snapshot are relative to
+   * this folder.
    */
   readonly path: string
   /** Commit that the ref must point to; the sync fails otherwise. */
@@ -102,7 +103,8 @@ export class SnapshotSync extends Context.Service<
         if (request.onProgress !== undefined)
           yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
         return yield* fetch(request, located).pipe(
-          // Report that the ref has moved: the ref existed a moment ago, but the server no longer serves its old commit.
+          // Report that the ref has moved: it existed a moment ago, but the server no longer serves the commit that it
+          // pointed to.
           Effect.catchTag("GitRefNotFound", (error) =>
             Effect.fail(
               located.fullRef === undefined

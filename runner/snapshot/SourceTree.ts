@@ -21,8 +21,8 @@ export class SourceFileUnreadable extends Schema.TaggedError<SourceFileUnreadabl
 }) {}
 
 /**
- * Read-only tree of one commit, from which the scan and the manifest are read. Files are sorted by the bytes of their paths.
- * The tree comes from a snapshot archive or, for `svc scan DIR`, from a folder.
+ * The read-only tree of one commit, from which svc scans modules and reads the manifest. Files are sorted by the bytes of
+ * their paths. The tree comes from a snapshot archive or, for `svc scan DIR`, from a folder.
  */
 export interface SourceTree {
   readonly files: ReadonlyArray<SourceFile>

@@ -23,7 +23,10 @@ const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<n
   return total
 })
 
-/** Fails when a process and its descendants exceed the allowed memory, because a small repository can unpack to gigabytes. */
+/**
+ * Fails as soon as a process and its descendants use more memory than allowed, because a small repository can unpack to
+ * gigabytes.
+ */
 const watchMemory = (pid: number, maximum: number): Effect.Effect<never, GitLimitExceeded, FileSystem.FileSystem> =>
   treeMemory(pid).pipe(
     Effect.flatMap((bytes) =>
@@ -84,7 +87,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
       ChildProcess.make(program, args, {
         cwd: job.folder,
         env: processEnvironment(job.folder),
-        // Keep the input open, because the process exits when its input closes.
+        // Keep the process's input open, because the process exits when its input closes.
         stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
         detached: true,
         killSignal: "SIGKILL"

@@ -8,8 +8,8 @@ const newline = "\n"
 const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).pipe(Effect.ignore)
 
 /**
- * Performs one sync: reads its job, executes it, and writes the outcome. Exits early if its input closes, because the result
- * is then no longer needed. Run by `git/SyncMain.ts` or by a hidden command of a compiled binary.
+ * Performs one sync: reads its job, executes it, and writes the outcome. Exits early if its input closes, because in that
+ * case the result is no longer needed. Run by `git/SyncMain.ts` or by a hidden command of a compiled binary.
  */
 export const syncProcess = Effect.gen(function* () {
   const stdio = yield* Stdio.Stdio

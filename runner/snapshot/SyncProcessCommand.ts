@@ -8,8 +8,8 @@ export interface SyncProcessCommandShape {
 }
 
 /**
- * Command that starts the process for one sync: by default, this runtime with the entry point. A compiled binary sets its own
- * command.
+ * The command that starts the process for one sync. By default, it runs the entry point with the current runtime. A compiled
+ * binary sets its own command.
  */
 export const SyncProcessCommand = Context.Reference<SyncProcessCommandShape>("svc/runner/snapshot/SyncProcessCommand", {
   defaultValue: () => ({

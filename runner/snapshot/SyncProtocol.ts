@@ -6,12 +6,12 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * Job that the fetching process reads from its standard input, as one line of JSON. The input then remains open; if it
- * closes, the result is no longer needed. Sizes are in bytes, times in milliseconds.
+ * The job that the fetching process reads from its standard input, as one line of JSON. Afterwards, the input remains open;
+ * if it closes, the result is no longer needed. Sizes are in bytes, times in milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,
-  /** Object to fetch, and the commit to which it must peel. */
+  /** The object to fetch, and the commit to which the object must peel. */
   oid: Schema.String,
   commit: Schema.String,
   /** The ref as the person entered it. */
@@ -19,7 +19,7 @@ export const SyncJob = Schema.Struct({
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
   credentials: Schema.optionalKey(GitCredentials.Handed),
-  /** Path of an installed git to use for the fetch, and whether a failure of git is final. */
+  /** The path of an installed git to use for the fetch, and a flag for whether a failure of git is final. */
   native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
   limits: Schema.Struct({
     packBytes: Schema.Int,
@@ -34,7 +34,7 @@ export const SyncJob = Schema.Struct({
 })
 export type SyncJob = typeof SyncJob.Type
 
-/** Name of the archive in the folder. */
+/** The archive's file name in the folder. */
 export const archiveName = "archive.tar.zst"
 
 /** Output of the process: one JSON document. Progress goes to standard error. */

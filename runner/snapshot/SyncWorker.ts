@@ -92,8 +92,8 @@ const findEntry = Effect.fnUntraced(function* (
 /**
  * Lists everything below a tree: regular files, and (as omitted entries) links, submodules and unknown kinds. Also omits
  * entries whose names cannot be stored, and all entries of a folder whose names differ only in case or Unicode form, because
- * svc cannot choose between them. If such an entry is a folder, omits the folder with all its contents. Fails for a name
- * that Git never writes.
+ * svc cannot choose between them. If such an entry is a folder, omits the folder with all its contents. Fails if it finds a
+ * name that Git never writes.
  */
 const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,
@@ -106,7 +106,7 @@ const walkTree = Effect.fn("walkTree")(function* (
   const unstorable: Array<string> = []
   let seen = 0
 
-  /** Records the entries of a folder that cannot be stored, and returns all others. */
+  /** Records the entries of a folder that cannot be stored, and returns all other entries. */
   const storable = (entries: ReadonlyArray<TreeEntry>, prefix: string): ReadonlyArray<TreeEntry> => {
     const omit = (entry: TreeEntry) =>
       omitted.push({ path: `${prefix}${entry.name}`, kind: "special", mode: entry.mode, oid: entry.oid })
@@ -344,7 +344,8 @@ const fetchObjects = Effect.fnUntraced(function* (
 })
 
 /**
- * Executes one job: fetches the commit, and writes its archive to the job's folder. Passes progress lines for people to `emit`.
+ * Executes one job: fetches the commit, and writes its archive to the job's folder. Passes human-readable progress lines to
+ * `emit`.
  */
 export const runSyncJob = Effect.fn("runSyncJob")(function* (
   job: SyncJob,

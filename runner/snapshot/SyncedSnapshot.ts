@@ -13,13 +13,13 @@ export const FoundManifest = Schema.Union([
 ])
 export type FoundManifest = typeof FoundManifest.Type
 
-/** A stored commit, or a folder of a commit. It never changes. Sizes are in bytes. */
+/** A stored commit, or a stored folder of a commit. It never changes. Sizes are in bytes. */
 export const SyncedSnapshot = Schema.Struct({
   resolvedCommit: Schema.String,
   /** Email addresses of the commit's authors. */
   authors: Schema.Array(Schema.String),
   commitDescription: CommitDescription,
-  /** Resolved ref, such as `refs/heads/main`; absent if a commit was requested. */
+  /** The resolved ref, such as `refs/heads/main`; absent if a commit id was requested. */
   fullRef: Schema.optionalKey(Schema.String),
   /** Digest (`sha256:`) of the uncompressed archive. */
   archiveDigest: Schema.String,
@@ -27,7 +27,7 @@ export const SyncedSnapshot = Schema.Struct({
   archiveSizeBytes: Schema.Int,
   fileCount: Schema.Int,
   omitted: Schema.Array(OmittedEntry),
-  /** Messages for people, for example about files that are only Git LFS pointers. */
+  /** Human-readable messages, for example about files that are only Git LFS pointers. */
   warnings: Schema.Array(Schema.String),
   repositoryManifest: FoundManifest
 })

@@ -1,7 +1,10 @@
 import { Result } from "effect"
 
 const maxPathBytes = 1024
-/** Matches characters that file systems ignore when they compare names, so that a name with them could be a disguised `.git`. */
+/**
+ * Matches characters that file systems ignore when they compare names, so that a name that contains such characters could be
+ * a disguised `.git`.
+ */
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
@@ -45,10 +48,12 @@ export const unstorableName = (name: string): string | undefined => {
   return undefined
 }
 
-/** Returns the reason why the name of a file or folder is refused, or `undefined`. */
+/** Returns the reason why the name of a file or folder is refused, or `undefined` if the name is accepted. */
 export const refusedName = (name: string): string | undefined => hostileName(name) ?? unstorableName(name)
 
-/** Groups the names in one folder that some file system would treat as equal, by their common form. */
+/**
+ * Groups those names in one folder that some file system would treat as equal. The key of a group is the names' common form.
+ */
 export const namesByForm = <A extends { readonly name: string }>(entries: ReadonlyArray<A>) =>
   Map.groupBy(entries, ({ name }) => folded(name))
 
@@ -88,5 +93,5 @@ export class TreePathRegistry {
   }
 }
 
-/** Orders files in an archive by the bytes of their paths. */
+/** Compares two paths by their bytes, which determines the order of files in an archive. */
 export const comparePaths = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 
-/** Key of the service that contains the connection of a fiber's transaction. Every write connection sets this key. */
+/** The key of the service that contains the connection for a fiber's transaction. Every write connection sets this key. */
 export const TransactionKey = Context.Reference<Context.Key<unknown, unknown> | undefined>(
   "svc/runner/thread/TransactionKey",
   { defaultValue: () => undefined }

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto
 import { Result, Schema } from "effect"
 import { Base64, Base64Url, Hex } from "effect/encoding"
 
-/** A key or signature is not of the few kinds that svc accepts, or cannot be verified. */
+/** A key or signature is not one of the few kinds that svc accepts, or cannot be verified. */
 export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPgpRefused", {
   message: Schema.String
 }) {}
@@ -10,7 +10,7 @@ export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPg
 export const refuse = (message: string): Result.Result<never, OpenPgpRefused> =>
   Result.fail(new OpenPgpRefused({ message }))
 
-/** Reads octets from the beginning, never beyond the end. */
+/** Reads octets one after another, from the beginning, and never beyond the end. */
 class OctetReader {
   #at = 0
   readonly #octets: Uint8Array
@@ -110,7 +110,7 @@ const readBlock = (lines: ReadonlyArray<string>): Result.Result<Uint8Array, Open
     return octets
   })
 
-/** Decodes armored public key blocks, with only whitespace around and between them. */
+/** Decodes armored public key blocks. Only whitespace may surround or separate the blocks. */
 export const readArmoredKeys = (text: string): Result.Result<Uint8Array, OpenPgpRefused> =>
   Result.gen(function* () {
     const blocks: Array<Uint8Array> = []
@@ -178,7 +178,7 @@ export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Pac
     return packets
   })
 
-/** Accepted hashes of signatures. SHA-1 and MD5 are refused. */
+/** The hash algorithms that svc accepts in signatures. SHA-1 and MD5 are refused. */
 type HashName = "sha256" | "sha384" | "sha512"
 
 /** A public key of an accepted kind, with which signatures can be verified. */
@@ -260,7 +260,7 @@ const legacyVerifier = (reader: OctetReader): Result.Result<Verifier, OpenPgpRef
     const curve = yield* reader.take(yield* reader.number(1))
     if (Hex.encode(curve) !== ed25519Curve) return yield* refuse("Its curve is not Ed25519.")
     const point = yield* reader.integer()
-    if (point.length !== 33 || point[0] !== 0x40) return yield* refuse("Its point is not one of Ed25519.")
+    if (point.length !== 33 || point[0] !== 0x40) return yield* refuse("Its point is not a point of Ed25519.")
     return yield* ed25519Verifier(point.subarray(1), twoIntegers)
   })
 
@@ -277,7 +277,7 @@ const verifierOf = (algorithm: number, reader: OctetReader): Result.Result<Verif
   }
 }
 
-/** Returns the input of fingerprints and certifications: the length of the key's body, and the body. */
+/** Returns the input of the hash for fingerprints and certifications: the length of the key's body, then the body. */
 export const framedKey = (body: Uint8Array): Uint8Array =>
   joined(Uint8Array.of(0x99, body.length >> 8, body.length & 0xff), body)
 
@@ -295,7 +295,7 @@ export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPg
     return { body, fingerprint, created, algorithm, made }
   })
 
-/** Types of signed content: data, or a claim about a key. */
+/** The types of signatures: over data, or over a claim about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,
@@ -323,7 +323,7 @@ interface Signature {
   readonly keySigns: boolean
   readonly issuerId?: string
   readonly issuerFingerprint?: string
-  /** Signature with which a subkey confirms its binding. */
+  /** The signature with which a subkey confirms its binding to the key. */
   readonly embedded?: Uint8Array
   /** True if the signature has a critical part that svc does not support. */
   readonly demandsUnknown: boolean
@@ -381,9 +381,9 @@ const seconds = (octets: Uint8Array | undefined): Result.Result<number | undefin
     ? Result.succeed(undefined)
     : octets.length === 4
       ? new OctetReader(octets).number(4)
-      : refuse("A time is not one.")
+      : refuse("A time must have 4 octets.")
 
-/** Treat zero like an absent value, because it means no expiry. */
+/** Treat zero like an absent value, because zero means that there is no expiry. */
 const lifetime = (octets: Uint8Array | undefined) =>
   Result.map(seconds(octets), (value) => (value === 0 ? undefined : value))
 
@@ -480,7 +480,7 @@ interface Certificate {
 const tags = { signature: 2, publicKey: 6, trust: 12, userId: 13, subkey: 14, userAttribute: 17 } as const
 const partTags: ReadonlySet<number> = new Set([tags.publicKey, tags.userId, tags.subkey, tags.userAttribute])
 
-/** A part of a key with its signatures. */
+/** A part of a key, and its signatures. */
 interface Part {
   readonly tag: number
   readonly body: Uint8Array
@@ -547,7 +547,9 @@ const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: numb
     return found.signature
   })
 
-/** Accepts a subkey that the key has bound for signing data and that confirms the binding. Fails for any other subkey. */
+/**
+ * Accepts a subkey if the key has bound it for signing data and the subkey confirms the binding. Fails for any other subkey.
+ */
 const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) =>
   Result.gen(function* () {
     if (signatures.some(({ type }) => type === signatureTypes.subkeyRevocation)) {
@@ -556,7 +558,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
     const subkey = yield* readPublicKey(body)
     const over = joined(framedKey(key.body), framedKey(body))
     const binding = newest(signatures.filter(isOwn(key, signatureTypes.subkeyBinding)))
-    if (binding?.embedded === undefined || !binding.keySigns) return yield* refuse("The subkey is not one that signs.")
+    if (binding?.embedded === undefined || !binding.keySigns) return yield* refuse("The subkey is not allowed to sign.")
     yield* holds(binding, key, over, now)
     const agreed = yield* readSignature(binding.embedded)
     if (agreed.type !== signatureTypes.primaryKeyBinding) return yield* refuse("The subkey does not agree.")

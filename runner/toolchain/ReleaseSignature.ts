@@ -18,8 +18,8 @@ const keyRemedy =
 const signatureTag = 2
 
 /**
- * A key as armored text or bytes, and the fingerprint that it must have. `fingerprint` is absent if the operator configured
- * the key.
+ * A key as armored text or bytes, and the fingerprint that the key must have. `fingerprint` is absent if the operator
+ * configured the key.
  */
 export interface TrustedKey {
   readonly material: string | Uint8Array
@@ -54,8 +54,8 @@ const detachedSignature = (octets: Uint8Array) =>
   })
 
 /**
- * Verifies a detached OpenPGP signature over the content, and returns the fingerprint of its key. Fails with
- * `ToolDownloadFailed`: "key" if the trusted key cannot be used, "signature" if the signature does not verify.
+ * Verifies a detached OpenPGP signature over the content, and returns the fingerprint of the key that created the signature.
+ * Fails with `ToolDownloadFailed`: "key" if the trusted key cannot be used, "signature" if the signature does not verify.
  */
 export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
   content: Uint8Array,

@@ -12,7 +12,7 @@ const refuse = (message: string) =>
 
 /**
  * Returns the digest (hexadecimal) of one file in a verified SHA256SUMS file. The file name contains the version, so the
- * checksums of another release with the same key never match.
+ * checksums of another release that was signed with the same key never match.
  */
 export const digestOf = Effect.fnUntraced(function* (sums: Uint8Array, file: string) {
   const digests = new Set<string>()

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 
-/** No OpenTofu or Terraform is available for Runs. `remedy` describes what the operator can do. */
+/** Neither OpenTofu nor Terraform is available for Runs. `remedy` describes what the operator can do. */
 export class ToolMissing extends Schema.TaggedError<ToolMissing>()("ToolMissing", {
   message: Schema.String,
   remedy: Schema.String
 }) {}
 
-/** A tool was found but does not work, or is not the expected tool. svc never uses another tool instead. */
+/** svc found a tool that does not work or is not the expected tool. It never uses another tool instead. */
 export class ToolBroken extends Schema.TaggedError<ToolBroken>()("ToolBroken", {
   path: Schema.String,
   message: Schema.String,
@@ -23,7 +23,7 @@ export const DownloadRefusal = Schema.Literals([
   "storage"
 ])
 
-/** The managed download did not produce a verified tool. svc keeps and runs no part of the download. */
+/** The managed download did not produce a verified tool. svc neither keeps nor runs any part of the download. */
 export class ToolDownloadFailed extends Schema.TaggedError<ToolDownloadFailed>()("ToolDownloadFailed", {
   reason: DownloadRefusal,
   message: Schema.String,

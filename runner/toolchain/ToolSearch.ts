@@ -4,8 +4,8 @@ import type { ToolCandidate } from "./Tool.ts"
 const executableBits = 0o111
 
 /**
- * Finds the first executable with a name in the absolute folders of a PATH. Skips relative folders, which depend on the working
- * folder.
+ * Finds the first executable with the given name in the absolute folders of a PATH. Skips relative folders, which depend on
+ * the working folder.
  */
 export const findOnPath = Effect.fn("ToolSearch.findOnPath")(function* (searchPath: string, executable: string) {
   const fileSystem = yield* FileSystem.FileSystem

@@ -36,8 +36,8 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 const most = 32
 
 /**
- * Returns a value that changes with every change to the file, even a change that keeps the date and size. Fails with the
- * system's name for the error, such as `ENOENT`.
+ * Returns a value that changes whenever the file changes, even if the file keeps its date and size. Fails with the system's
+ * name for the error, such as `ENOENT`.
  */
 const fileVersion = (path: string): Effect.Effect<string, string> =>
   Effect.tryPromise({
@@ -53,7 +53,7 @@ const makeKnownTools = () => {
       const version = yield* Effect.option(fileVersion(path))
       if (Option.isNone(version)) return yield* ask
       const answer = known.get(version.value) ?? (yield* ask)
-      // Prefer the result of another caller, which may have started the tool in the meantime.
+      // Prefer the result of another caller, because that caller may have started the tool in the meantime.
       const found = known.get(version.value) ?? answer
       // Move the entry to the end, because the cache keeps the most recently used entries, in order of last use.
       known.delete(version.value)
@@ -68,8 +68,8 @@ const makeKnownTools = () => {
 }
 
 /**
- * Identities of this machine's tools. All servers in this process share them, because starting a tool takes longer than anything
- * else that is read from the machine.
+ * Identities of this machine's tools. All servers in this process share them, because starting a tool takes longer than
+ * reading any other fact about the machine.
  */
 const KnownTools = Context.Reference("svc/runner/toolchain/KnownTools", { defaultValue: makeKnownTools })
 
@@ -170,8 +170,8 @@ const probeTool = Effect.fn("ToolProbe.probe")(
 )
 
 /**
- * Contents of the file next to a managed tool that records why svc trusts the tool. `keyFingerprint` is null if the operator
- * configured a digest instead.
+ * Contents of the file that is stored next to a managed tool and records why svc trusts the tool. `keyFingerprint` is null
+ * if the operator configured a digest instead.
  */
 const DownloadReceipt = Schema.Struct({
   version: Schema.String,
@@ -199,7 +199,8 @@ const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
 })
 
 /**
- * Returns the trusted signing key: the operator's key, or else the project's key, which is identified by its fingerprint.
+ * Returns the trusted signing key: the operator's key or, if there is none, the project's key, which is identified by its
+ * fingerprint.
  */
 const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
   if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
@@ -343,14 +344,14 @@ export class Toolchain extends Context.Service<
   Toolchain,
   {
     /**
-     * Finds the tool. With `require`, accepts only a tool with that name and version, so that a Capsule never silently switches
-     * tools. Fails with `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work; it is not skipped) or
-     * `ToolDownloadFailed`. All three have a `remedy`.
+     * Finds the tool. If `require` is given, accepts only a tool with that name and version, so that a Capsule never
+     * silently switches tools. Fails with `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work;
+     * it is not skipped) or `ToolDownloadFailed`. All three have a `remedy`.
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
   }
 >()("svc/runner/toolchain/Toolchain") {
-  /** `tools` is the folder of managed versions in the data folder. */
+  /** `tools` is the folder, in the data folder, that contains the managed versions. */
   static readonly layer = (settings: ToolchainSettings, tools: string) =>
     Layer.effect(Toolchain, make(settings, tools)).pipe(Layer.provide(ReleaseMirror.layer))
 }

@@ -1,6 +1,6 @@
 import { Config, Option, Schema } from "effect"
 
-/** OpenTofu release for managed downloads, unless `SVC_TOOL_VERSION` sets another. */
+/** The OpenTofu release for managed downloads, unless `SVC_TOOL_VERSION` sets a different one. */
 export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
@@ -34,7 +34,10 @@ export interface DownloadSettings {
   /** Base URL. The files are at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
   readonly mirror: URL
   readonly version: string
-  /** OpenPGP public key that signs the checksums: armored text, or the path of a file with armored text. */
+  /**
+   * The OpenPGP public key that verifies the signature of the checksums: armored text, or the path of a file that contains
+   * armored text.
+   */
   readonly trustedKey: Option.Option<string>
   /**
    * URL of the project's own key, used if no key is configured, and the fingerprint (hexadecimal, upper case) that it must have.

@@ -3,7 +3,7 @@ import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
 import { ProvidedName } from "./ProvidedName.ts"
 
 /**
- * The protocol version. It changes only when agents and servers from before the change cannot work with newer ones at all.
+ * The protocol version. It changes only if older agents and servers cannot work with newer ones at all.
  */
 export const agentProtocol = 1
 

@@ -5,7 +5,7 @@ import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
 import { InlineFiles } from "./InlineFile.ts"
 
-/** A Run and the fence of the claim under which an agent executes it. Every report about a Run includes its claim. */
+/** A Run, and the fence of the claim under which an agent executes the Run. Every report about a Run includes its claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
@@ -17,13 +17,13 @@ export type JobKind = typeof JobKind.Type
 
 /**
  * A job as offered to an agent.
- * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence; it
- *   contains only the digests of the state and plan file
+ * - `sealedJob`: the encoded `PlanJob`, `ApplyJob` or `DriftJob`, sealed for this agent, Run and fence; it contains only the
+ *   digests of the state and plan file
  * - `leaseSeconds`: how long the agent may be silent, counted from the time when it sent the request
  * - `snapshot`, `build`, `state`, `planFile`: blobs that the agent may fetch
  * - `files`: `state` and `planFile` if they are small and the agent accepts files in a message; otherwise the agent fetches them
- * - `signature`: signature of `offerText` by the server's Ed25519 key, in base64url; anybody can seal data for an agent, but only
- *   its server can make an offer
+ * - `signature`: signature of `offerText` by the server's Ed25519 key, in base64url; anybody can seal data for an agent, but
+ *   only the agent's server can make it an offer
  */
 export const JobOffer = Schema.Struct({
   ...RunClaim.fields,
@@ -75,9 +75,8 @@ export const ReportedLine = Schema.Struct({
 export type ReportedLine = typeof ReportedLine.Type
 
 /**
- * A report about one Run. An agent sends its reports in order. `at` is for display only.
- * - `event`, `line`: an event of the Run, or a line of its log; events are never omitted; `omitted` is the number of omitted
- *   lines
+ * A report about one Run. An agent sends its reports in order. `at` is for display only. - `event`, `line`: an event of the
+ * Run, or a line of its log; events are never omitted - `omitted`: the number of omitted lines
  * - `number` of a batch: counts from 1 without gaps, per Run and fence; a batch that is already stored is acknowledged again
  */
 export const ReportedEntry = Schema.Union([

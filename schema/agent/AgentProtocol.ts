@@ -12,7 +12,7 @@ import { PoolName } from "./PoolName.ts"
 /*
  * The protocol between an agent and its server: RPC over HTTP at `/agent/v1/rpc`. Every message may arrive twice, because its
  * response may have been lost. Later releases only add fields. Every message after `Hello` carries the session as the bearer
- * token of its HTTP request. The server responds only after the effect is durable.
+ * token of its HTTP request. The server responds to a message only after the message's effect is durable.
  */
 
 /** Returns a nonce to sign in `Hello`. It is valid for one session and one minute. */
@@ -55,9 +55,9 @@ export const helloText = (hello: {
   ].join("\n")
 
 /**
- * Begins a session. Ends an earlier session of the same agent, unless that session belongs to another process that is
- * draining. `next` contains new public keys, which take effect with the next session. `providedMarks` are the marks of
- * `facts.provided`; a changed mark means that the credentials have been replaced.
+ * Begins a session. Ends any earlier session of the same agent, unless the earlier session belongs to another process that
+ * is draining. `next` contains new public keys, which take effect with the next session. `providedMarks` are the marks of
+ * `facts.provided`; if a mark changes, the credentials have been replaced.
  */
 export const Hello = Rpc.make("Hello", {
   payload: {
@@ -83,7 +83,9 @@ export const Hello = Rpc.make("Hello", {
   error: AgentRefusal
 })
 
-/** Waits up to 25 seconds for a job. Repeating the request with the same `claim` returns the same offer, sealed again. */
+/**
+ * Waits up to 25 seconds for a job. If the request is repeated with the same `claim`, returns the same offer, sealed again.
+ */
 export const Next = Rpc.make("Next", {
   payload: { claim: Schema.String.check(Schema.isPattern(/^[a-f0-9]{32}$/)), freePlaces: Schema.Int },
   success: Schema.Struct({ offer: Schema.optionalKey(JobOffer), drain: Schema.Boolean }),
@@ -107,8 +109,8 @@ export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal 
 
 /**
  * Renews the leases of the agent's Runs, at the interval that the session specifies. The response contains cancellations,
- * which may be repeated. A process that holds no Runs and is about to exit sends `leaving` once, and its session ends with
- * the response. `unansweredSeconds` is the time since the agent sent the last message that got a response.
+ * which may be repeated. A process that holds no Runs and is about to exit sends `leaving` once; the response ends its
+ * session. `unansweredSeconds` is the time since the agent sent the last message that got a response.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {
@@ -153,7 +155,8 @@ export const Checkpoint = Rpc.make("Checkpoint", {
 
 /**
  * Stores the result of the Run. `outcome` is the sealed blob of a `JobResult`. After the response, the agent may forget the Run.
- * `lastReport` is the last batch, unless it was already reported. Files that are not in `files` were uploaded before.
+ * `lastReport` is the last batch, unless that batch was already reported. Files that are not in `files` were uploaded
+ * before.
  */
 export const Result = Rpc.make("Result", {
   payload: {

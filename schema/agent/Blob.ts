@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** `sha256:` and 64 hexadecimal digits. */
+/** `sha256:` followed by 64 hexadecimal digits. */
 export const Digest = Schema.String.check(
   Schema.isPattern(/^sha256:[a-f0-9]{64}$/, { description: "sha256: and 64 hexadecimal digits" })
 )

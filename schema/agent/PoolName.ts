@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The pool of the control plane. It needs no agent, and cannot be created, changed or removed. */
+/** The pool that the control plane itself provides. It needs no agent, and cannot be created, changed or removed. */
 export const localPool = "local"
 
 /** The name of a pool of agents, chosen by an operator. */

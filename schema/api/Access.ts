@@ -30,7 +30,7 @@ export type WorkspaceLocator =
  * The kind of a record that a body refers to. It determines when a token limited to Projects or environments may refer to the
  * record.
  *
- * - `boundConnection`: a Connection that the Capsule in the path already binds; all others are outside the limits
+ * - `boundConnection`: a Connection that the Capsule in the path already binds; all other Connections are outside the limits
  * - `capsule`: a Capsule within the limits
  * - `configuration`: a configuration of a Capsule within the limits
  * - `person`: never within the limits, which do not include the members of the Workspace
@@ -50,14 +50,14 @@ export interface WorkspaceAccess {
   readonly action?: ConfirmableAction
   readonly archived?: "open"
   /**
-   * For tokens limited to Projects or environments. `open`: the handler applies the limits. `refused`: rejects such tokens,
-   * because the body may refer to records outside the limits. By default, the limits apply to the record in the request, and
-   * a record outside every Project is rejected.
+   * How the route treats tokens limited to Projects or environments. `open`: the handler applies the limits. `refused`: the
+   * route rejects such tokens, because the body may refer to records outside the limits. By default, the limits apply to the
+   * record in the request, and a record outside every Project is rejected.
    */
   readonly limited?: "open" | "refused"
   /**
-   * Body fields with record ids, such as `providerBindings[].connectionId`, on a route that limited tokens can use. They are
-   * checked like the path, before the body is validated.
+   * Body fields that contain record ids, such as `providerBindings[].connectionId`, on a route that limited tokens can use.
+   * The ids are checked like those in the path, before the body is validated.
    */
   readonly records?: Readonly<Record<string, NamedRecord>>
   /**
@@ -91,7 +91,7 @@ export const publicAccess: AccessRule = { kind: "public" }
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }
-/** Admits a signed-in person in their browser. */
+/** Admits a signed-in person who uses a session, not a token. */
 export const sessionAccess: AccessRule = { kind: "account", credential: "session" }
 export const workspaceAccess = (role: Role, locate: WorkspaceLocator) => ({
   kind: "workspace" as const,

@@ -9,7 +9,7 @@ import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofBackup = { backupId: Schema.String }
 
-/** `capsuleId` selects a Capsule in a Workspace backup. Such a backup is restored one Capsule at a time. */
+/** `capsuleId` selects a Capsule in a Workspace backup. A Workspace backup is restored one Capsule at a time. */
 export class RestorePlanRequest extends Schema.Opaque<RestorePlanRequest>()(
   Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
 ) {}

@@ -18,8 +18,7 @@ export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
     retiredInterfaceIds: Schema.Array(InterfaceId),
     revokedShareIds: Schema.Array(OutputShareId),
     /**
-     * Consumers of the Capsule's Outputs in the same Workspace. For consumers in other Workspaces, only their number is
-     * returned.
+     * Consumers of the Capsule's Outputs in the same Workspace. Consumers in other Workspaces are only counted, not listed.
      */
     consumerCapsuleIds: Schema.Array(CapsuleId),
     consumersElsewhere: Schema.Int

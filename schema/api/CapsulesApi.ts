@@ -19,7 +19,10 @@ import { ExtensionFamily } from "./ExtensionFamily.ts"
 const ofCapsule = { capsuleId: Schema.String }
 const runAnswer = Schema.Struct({ run: Run })
 
-/** With `refreshOnly`, accepts drift into the state, at the deployed revision, instead of planning the newest snapshot. */
+/**
+ * With `refreshOnly`, the plan accepts drift into the state, at the deployed revision, instead of planning the newest
+ * snapshot.
+ */
 export class CapsulePlanRequest extends Schema.Opaque<CapsulePlanRequest>()(
   Schema.Struct({ refreshOnly: Schema.optionalKey(Schema.Boolean) })
 ) {}

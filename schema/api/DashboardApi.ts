@@ -22,7 +22,7 @@ export const AttentionItem = Schema.Struct({
   sourceId: Schema.optionalKey(Schema.String),
   sourceName: Schema.optionalKey(Schema.String),
   ref: Schema.optionalKey(Schema.String),
-  /** For work that keeps failing: its kind, and the id of the record it belongs to. */
+  /** For work that keeps failing: the kind of work, and the id of the record it belongs to. */
   work: Schema.optionalKey(StuckWorkKind),
   recordId: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
@@ -87,7 +87,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
         version: Schema.String,
-        /** True if the server can mail links, so that people need not ask an operator for them. */
+        /** True if the server can mail links. Otherwise, people must ask an operator for links. */
         sendsMail: Schema.Boolean,
         /** The address of the built-in sample repository, for a first install. */
         sampleRepository: Schema.optionalKey(Schema.String),

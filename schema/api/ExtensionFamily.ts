@@ -1,10 +1,16 @@
 import { Context } from "effect"
 
-/** Groups that an operator may disable, because each moves states or whole Capsules into or out of the installation. */
+/**
+ * Groups of endpoints that an operator may disable, because they move states or whole Capsules into or out of the
+ * installation.
+ */
 export const optionalFamilies = ["state-uploads", "backup-imports", "exports"] as const
 export type OptionalFamily = (typeof optionalFamilies)[number]
 
-/** The group of OAuth helpers, which is part of the specification. It is enabled if the operator declares a helper. */
+/**
+ * The group of endpoints for OAuth helpers, which is part of the specification. It is enabled if the operator declares a
+ * helper.
+ */
 export const helperFamily = "oauth-helpers"
 
 /** The families and their summaries. */
@@ -41,8 +47,8 @@ export const familySummaries = {
 type FamilyName = keyof typeof familySummaries
 
 /**
- * The family of an optional endpoint. Endpoints without a family are available on every server. Annotate the endpoints of a
- * group last, because endpoints that are added later do not get the annotation.
+ * The family of an optional endpoint. Endpoints without a family are available on every server. Annotate a group only after
+ * all its endpoints are added, because endpoints that are added later do not get the annotation.
  */
 export const ExtensionFamily = Context.Reference<FamilyName | undefined>("svc/schema/api/ExtensionFamily", {
   defaultValue: () => undefined

@@ -12,7 +12,10 @@ const header = (description: string) => ({
 /** The header that makes it safe to repeat a create (specification, Limits). */
 export const idempotencyHeaders = header(required)
 
-/** The same header for requests that svc accepts with or without it. Without it, these requests are not safe to repeat. */
+/**
+ * The same header for requests that svc accepts with or without it. Without the header, these requests are not safe to
+ * repeat.
+ */
 export const optionalIdempotencyHeaders = header(
   `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
 )

@@ -10,7 +10,8 @@ import { ExtensionFamily } from "./ExtensionFamily.ts"
 const ofMember = { workspaceId: Schema.String, subject: Schema.String }
 
 /**
- * Membership endpoints beyond the specification: the tokens of automations, and the work that stops when a member leaves.
+ * Membership endpoints beyond the specification: those for automation tokens, and for the work that stops when a member
+ * leaves.
  */
 export class MembersApi extends HttpApiGroup.make("members")
   .add(

@@ -33,7 +33,7 @@ export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/
   error: errorResponses
 }) {}
 
-/** The authenticated caller. Includes the Workspace and the caller's role in it, if the request is for a Workspace. */
+/** The authenticated caller. If the request is for a Workspace, it includes the Workspace and the caller's role there. */
 export interface CallerShape {
   readonly subject: string
   readonly credential: "session" | "token" | "oauth" | "host" | "service"

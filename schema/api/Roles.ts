@@ -43,8 +43,8 @@ const owner = atLeast("owner")
  * The callers permitted for each route. This is the only such table, and a route without an entry does not compile. A role
  * includes all lower roles. The argument in parentheses is the field of the request that identifies the Workspace. A viewer
  * can read; a member can also plan; an admin can also approve, apply, and manage Connections and members; an owner can do
- * everything. On routes for a Capsule or one of its Runs, the caller's teams may add roles for its Project and environment.
- * Approval rules may require more than the role given here for `approve` and `apply`, see
+ * everything. On routes for a Capsule or one of its Runs, the caller's teams may add roles for the Capsule's Project and
+ * environment. Approval rules may require more than the role given here for `approve` and `apply`, see
  * `actors/access/approval/ApproverEligibility.ts`.
  */
 export const accessTable = {
@@ -71,7 +71,7 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members": admin("path.workspaceId"),
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
-  // Viewers may leave. The command refuses to remove anybody else unless the caller is an admin.
+  // Viewers may leave. The command lets only admins remove other members.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
   // Lists the work that a removal would stop. Available to owners, admins, and members who are considering leaving.
   "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),

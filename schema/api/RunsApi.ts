@@ -16,7 +16,7 @@ import { ExtensionFamily } from "./ExtensionFamily.ts"
 
 const ofRun = { runId: Schema.String }
 
-/** The reason for the rollback, and whether the Capsule follows newer commits afterwards. */
+/** The reason for the rollback, and a flag for whether the Capsule follows newer commits afterwards. */
 export class RollbackPlanRequest extends Schema.Opaque<RollbackPlanRequest>()(
   Schema.Struct({
     reason: Schema.optionalKey(displayText(500)),

@@ -15,7 +15,7 @@ export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
   }).annotate({ identifier: "WrappedDataKey" })
 ) {}
 
-/** A backup as a file. Only the ids of the backup and of its master keys are readable. */
+/** A backup as a file. Only its id and the ids of its master keys are readable. */
 export class SealedBackup extends Schema.Opaque<SealedBackup>()(
   Schema.Struct({
     format: Schema.Literal("svc.sealed-backup/v1"),

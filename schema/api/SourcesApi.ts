@@ -80,7 +80,7 @@ export class SourceRevisions extends Schema.Opaque<SourceRevisions>()(
     branches: Schema.Array(NamedRevision),
     /** Highest version first. */
     tags: Schema.Array(NamedRevision),
-    /** The newest commits of the ref. Empty if the Git server cannot send commits without their files. */
+    /** The newest commits of the ref. Empty if the Git server does not support sending commits without their files. */
     commits: Schema.Array(
       Schema.Struct({ commit: Schema.String, commitDescription: Schema.optionalKey(CommitDescription) })
     ),

@@ -25,7 +25,7 @@ const startedGroup = Schema.Struct({
   skipped: Schema.Array(SkippedCapsule)
 }).pipe(created)
 
-/** Without `capsuleIds`, plans all stale Capsules. */
+/** If `capsuleIds` is absent, the update plans all stale Capsules. */
 export class PlanUpdateRequest extends Schema.Opaque<PlanUpdateRequest>()(
   Schema.Struct({
     capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))

@@ -49,9 +49,9 @@ export const CapsuleCommands = commandsOf(
     payload: {
       ...repeatable,
       groupId: Schema.optional(RunGroupId),
-      /** True for later waves of a group, because no person has just requested their plans. */
+      /** True for plans in later waves of a group, because no person has just requested them. */
       automatic: Schema.optional(Schema.Boolean),
-      /** True for a plan that accepts drift into the state, at the deployed revision. Such a plan changes no object. */
+      /** True for a plan that accepts drift into the state, at the deployed revision. Such a plan changes no objects. */
       refreshOnly: Schema.optional(Schema.Boolean)
     },
     success: replayable(Run),
@@ -69,7 +69,10 @@ export const CapsuleCommands = commandsOf(
       sourceSnapshotId: SourceSnapshotId,
       /** True if the head is in the Source's own repository and the Source's rule `own_branches` allows the plan. */
       ofOwnBranch: Schema.optional(Schema.Boolean),
-      /** The person who set the rule. A plan that no person started uses Connections with this person's role. */
+      /**
+       * The person who set the rule. If no person started the plan, this person's role determines which Connections it can
+       * use.
+       */
       by: Schema.optional(Subject),
       /** Increment this to plan the same commit again. */
       attempt: Schema.optional(Schema.Int)
@@ -100,7 +103,8 @@ export const CapsuleCommands = commandsOf(
       ...command,
       groupId: Schema.optional(RunGroupId),
       /**
-       * Set if the schedule starts the check. The check then uses the authority of the person who configured the schedule.
+       * Set if the schedule starts the check. In that case, the check uses the authority of the person who configured the
+       * schedule.
        */
       schedule: Schema.optional(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
@@ -164,7 +168,7 @@ export const CapsuleCommands = commandsOf(
   /** Tries again to plan a snapshot whose plan did not fit into the queue. */
   Rpc.make("FollowDeferred"),
   /**
-   * Called when an automatic plan is ready. Applies the plan if the owner has opted in. Afterwards, this work is no longer
+   * Sent when an automatic plan is ready. Applies the plan if the owner has opted in. Afterwards, this work is no longer
    * marked as due.
    */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId } })

@@ -7,7 +7,7 @@ import { AuditActor } from "../records/AuditEvent.ts"
 export type Named<Rpcs extends Rpc.Any, Name> = Extract<Rpcs, { readonly _tag: Name }>
 
 /**
- * Sends commands to one kind of actor. If too many commands are waiting for the record, further commands fail with a
+ * Sends commands to one kind of actor. If too many commands are waiting for a record, further commands for it fail with a
  * retryable 429.
  */
 export type Client<Id, Rpcs extends Rpc.Any> = {
@@ -46,7 +46,7 @@ export const commandsOf = <const Type extends string, Id extends string, Rpcs ex
     commands
   })
 
-/** The caller of a command. The HTTP layer has already authenticated and authorised the caller. */
+/** The caller of a command, already authenticated and authorised by the HTTP layer. */
 export const CommandContext = Schema.Struct({
   actor: AuditActor,
   /** The subject or token id that owns the idempotency keys. */

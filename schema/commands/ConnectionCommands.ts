@@ -31,7 +31,7 @@ export type StartAuthorization = typeof StartAuthorization.Type
 export const FinishAuthorization = Schema.Struct({
   helperId: Schema.String,
   sessionId: Schema.String,
-  /** The query with code and state, as received. */
+  /** The query that contains the code and state, as received. */
   search: Schema.String
 })
 export type FinishAuthorization = typeof FinishAuthorization.Type
@@ -47,12 +47,12 @@ export type StartAppRegistration = typeof StartAppRegistration.Type
 /** The data from the browser when GitHub redirects it back after creating the App. */
 export const FinishAppRegistration = Schema.Struct({
   sessionId: Schema.String,
-  /** The query with code and state, as received. */
+  /** The query that contains the code and state, as received. */
   search: Schema.String
 })
 export type FinishAppRegistration = typeof FinishAppRegistration.Type
 
-/** Commands for one Connection. Some of them contain secrets, so commands are never stored. */
+/** Commands for one Connection. They are never stored, because some of them contain secrets. */
 export const ConnectionCommands = commandsOf(
   "Connection",
   ConnectionId,

@@ -23,6 +23,6 @@ export const InstallPlanCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: InstallPlan, error: ApiError }),
-  /** Takes every step that is due, and clears the due marks of the Runs that led to these steps. */
+  /** Takes every step that is due, and clears the due marks on the Runs that made these steps due. */
   Rpc.make("Advance")
 )

@@ -21,6 +21,6 @@ export const RevisionPlanCommands = commandsOf(
     error: ApiError
   }),
   Rpc.make("Reconcile", { payload: { context: CommandContext }, success: RevisionPlan, error: ApiError }),
-  /** Takes every step that is due, and clears the due marks of the Runs that led to these steps. */
+  /** Takes every step that is due, and clears the due marks on the Runs that made these steps due. */
   Rpc.make("Advance")
 )

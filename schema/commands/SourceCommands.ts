@@ -26,8 +26,8 @@ export const SourceCommands = commandsOf(
     error: ApiError
   }),
   /**
-   * Replaces this version of the webhook secret, which becomes invalid immediately. Fails with `guard_conflict` if the version is
-   * not current. A replay with the same key changes nothing and returns no secret.
+   * Replaces the given version of the webhook secret, which becomes invalid immediately. Fails with `guard_conflict` if the
+   * version is not current. A replay with the same key changes nothing and returns no secret.
    */
   Rpc.make("RenewHookSecret", {
     payload: {

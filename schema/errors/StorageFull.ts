@@ -13,7 +13,7 @@ export const storageFull = {
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 
-// Maximum number of nested causes to search. Libraries wrap errors in each other, but never deeper than this.
+// Maximum number of nested causes to search. Libraries wrap errors inside other errors, but never more deeply than this.
 const mostWrappings = 8
 
 /** Printed if a program exits because it cannot write the files that it needs to start. */

@@ -53,11 +53,11 @@ const reported = [
 
 /** Events that only svc itself writes. */
 const decided = [
-  /** `type` is set for a new Run; `reason` is set for a Run that returned to the queue. */
+  /** `type` is set if the Run is new; `reason` is set if the Run returned to the queue. */
   kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
   kind("run.started", Schema.Struct({ attempt: Schema.Int })),
   kind("run.waiting_approval", Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean })),
-  /** `automatic` is set if svc approved the plan for a Capsule that follows its lane. */
+  /** `automatic` is set if svc itself approved the plan, because the Capsule follows its lane. */
   kind(
     "run.approved",
     Schema.Struct({
@@ -90,7 +90,10 @@ const decided = [
     ])
   ),
   kind("run.failed", Schema.Struct({ error: ErrorData, stateVersionId: Schema.optionalKey(Schema.String) })),
-  /** `stateVersionId` is the state that an apply left behind. `approvalWithdrawn` is set if an approved plan was not applied. */
+  /**
+   * `stateVersionId` is the StateVersion that an apply left behind. `approvalWithdrawn` is set if an approved plan was not
+   * applied.
+   */
   kind(
     "run.cancelled",
     Schema.Struct({
@@ -171,8 +174,8 @@ type Read<Kind extends Schema.Top, Data extends Schema.Top> = Schema.Struct<{
 }>
 
 /**
- * A Run event. `seq` starts at 1 and has no gaps within a Run. The tolerant form comes first, so that stored data of earlier
- * releases is returned unchanged; this release writes only the closed form.
+ * A Run event. `seq` starts at 1 and has no gaps within a Run. The union lists the tolerant form first, so that data stored
+ * by earlier releases is returned unchanged; this release writes only the closed form.
  */
 export const RunEvent = RunFact.mapMembers(
   Tuple.map(

@@ -4,18 +4,18 @@ import { DoneFrame, EntriesFrame } from "./RunFrame.ts"
 
 const EventsFrame = Schema.Struct({ events: Schema.Array(RunEvent) })
 /**
- * The last WebSocket message from a server that is shutting down. The client reconnects and continues after the entry with
- * this number.
+ * The last WebSocket message from a server that is shutting down. The client reconnects and continues after the entry whose
+ * number the message contains.
  */
 const Cut = Schema.Struct({ resumeAfter: Schema.Int })
 
 /**
- * A frame of a Run's live events, as the data of a server-sent event. Clients decode events with the more lenient `WireEvent`,
- * because a later server may send kinds that they do not know.
+ * A frame of a Run's live event stream, as the data of a server-sent event. Clients decode events with the more lenient
+ * `WireEvent`, because a later server may send kinds that they do not know.
  */
 export const RunEventFrame = Schema.Union([EventsFrame, DoneFrame]).annotate({ identifier: "RunEventFrame" })
 
-/** The same frame as a WebSocket message. */
+/** A frame of a Run's live event stream, as a WebSocket message. */
 export const RunEventMessage = Schema.Union([EventsFrame, DoneFrame, Cut]).annotate({ identifier: "RunEventMessage" })
 
 /** A frame of the live log, as a WebSocket message. */

@@ -34,8 +34,8 @@ const forgeOf = (gitAddress: string, commit: string) => {
 }
 
 /**
- * Returns the URL of a commit's page on its forge. Only `https:` addresses of known forges without credentials, query or
- * port have such a URL; for any other host, the URL would be a guess.
+ * Returns the URL of a commit's page on its forge. Returns a URL only if the address uses `https:`, belongs to a known
+ * forge, and has no credentials, query or port; for any other host, the URL would be a guess.
  */
 export const commitLink = (gitAddress: string, commit: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)
@@ -43,7 +43,8 @@ export const commitLink = (gitAddress: string, commit: string): string | undefin
 }
 
 /**
- * Returns the URL of a file's page in a commit, under the same conditions as `commitLink`. `path` is relative to the repository.
+ * Returns the URL of the page that shows a file at a commit, under the same conditions as `commitLink`. `path` is relative
+ * to the repository.
  */
 export const fileLink = (gitAddress: string, commit: string, path: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)

@@ -6,7 +6,7 @@ import { formatServerAddress, isAddress, maxAddressCharacters } from "./ServerAd
 export const GitAddress = Schema.String.pipe(Schema.brand("GitAddress"))
 export type GitAddress = typeof GitAddress.Type
 
-/** Parses a repository address that a person entered. The error completes a sentence about the address. */
+/** Parses a repository address that a person entered. The error message completes a sentence about the address. */
 export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result<GitAddress, string> => {
   const address = readRepositoryAddress(text, rule)
   return isAddress(address)

@@ -30,8 +30,8 @@ const isRefName = (text: string) =>
 
 /**
  * Normalises a ref: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` or similar, or a commit id of 40
- * hexadecimal digits, which is converted to lower case. Returns `undefined` for anything else. A valid ref never starts with `-`,
- * so no program mistakes it for an option, and it contains no revision syntax.
+ * hexadecimal digits, which is converted to lower case. Returns `undefined` for anything else. A valid ref contains no
+ * revision syntax and never starts with `-`, so no program mistakes it for an option.
  */
 export const normaliseRef = (text: string): string | undefined => {
   if (isCommitRef(text)) return text.toLowerCase()

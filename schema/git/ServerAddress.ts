@@ -55,7 +55,8 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
   const [, scheme, host, writtenPort = "", path] = shape.exec(text) ?? []
   if ((scheme !== "https" && scheme !== "http" && scheme !== "ssh") || host === undefined || path === undefined)
     return { problem: "must be a URL without user name, password, query or fragment." }
-  // Parses as https, because URL parsers normalise the host only for web schemes. The port has been parsed above.
+  // Parses the address as https, because URL parsers normalise the host only for web schemes. The port is parsed separately
+  // above.
   const url = URL.parse(`https://${host}${path}`)
   if (url === null || Number(writtenPort) > maxPort) return { problem: "cannot be read." }
   if (host.toLowerCase() !== url.hostname) return { problem: "does not have its host in plain form." }

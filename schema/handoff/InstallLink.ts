@@ -76,8 +76,8 @@ export const HandoffTarget = Schema.Struct({ product: Schema.String, returnUri: 
 export type HandoffTarget = typeof HandoffTarget.Type
 
 /**
- * A link that fills in the form for a new Capsule. `sourcePath` is the folder in the repository, and `path` the module below it,
- * if given.
+ * A link that fills in the form for a new Capsule. `sourcePath` is the folder in the repository. `path`, if given, is the
+ * module below that folder.
  */
 export const InstallLink = Schema.TaggedStruct("Install", {
   git: Schema.String,
@@ -89,7 +89,7 @@ export const InstallLink = Schema.TaggedStruct("Install", {
 })
 export type InstallLink = typeof InstallLink.Type
 
-/** A link to a source options document. The user selects one of its sources, and the creation flow starts. */
+/** A link to a source options document. The user selects one of the document's sources, and the creation flow starts. */
 export const SourceOptionsLink = Schema.TaggedStruct("SourceOptions", {
   git: Schema.String,
   path: Schema.String,
@@ -162,7 +162,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** Reads the repository from the field `git` or `source`, together with the fields that qualify it. */
+/** Reads the repository from the field `git` or `source`, and the fields that qualify it. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")
@@ -295,7 +295,7 @@ export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.
 const encodeQuery = (fields: ReadonlyArray<readonly [name: string, value: string | undefined]>) =>
   fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])).join("&")
 
-/** Formats a link as a canonical query: the same link always gives the same string, which `parseInstallQuery` can parse. */
+/** Formats a link as a canonical query, which `parseInstallQuery` can parse. Equal links give equal strings. */
 export const formatInstallQuery = (link: HandoffLink): string =>
   link._tag === "SourceOptions"
     ? encodeQuery([

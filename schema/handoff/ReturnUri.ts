@@ -20,8 +20,8 @@ const foreignSchemes = new Set(
 
 /**
  * Returns true if a client may receive its result at `uri`. The URI must be absolute with an authority, without user information,
- * query or fragment. It must be a canonical `https:` URI on another origin than the service's, or use an app's own scheme. Checks
- * the string as written, because URL parsers repair much of what must be rejected.
+ * query or fragment. It must be a canonical `https:` URI on an origin other than the service's, or use an app's own scheme.
+ * Checks the string as written, because URL parsers repair much of what must be rejected.
  */
 export const isReturnUri = (uri: string, serviceOrigin?: string): boolean => {
   if (uri.length > maxUriCharacters || encodedControl.test(uri) || brokenEncoding.test(uri)) return false

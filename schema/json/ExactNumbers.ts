@@ -41,7 +41,10 @@ export const isExactNumber = (text: string): boolean => {
 /** Returns true if the number is exact as a double and prints without an exponent, like the tool's output. */
 const isPrintedAlike = (text: string): boolean => isExactNumber(text) && !String(Number(text)).includes("e")
 
-/** Returns the index after the closing quote of the string that starts at `opening`, or the end of a truncated document. */
+/**
+ * Returns the index after the closing quote of the string that starts at `opening`, or the end of the document if it is
+ * truncated.
+ */
 const endOfString = (text: string, opening: number): number => {
   for (let at = text.indexOf('"', opening + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
@@ -69,9 +72,9 @@ export const withNumbers = (document: string, rewrite: (number: string) => strin
 const asText = (number: string): string => `"${number}"`
 
 /**
- * In a JSON document from the tool, replaces every number that a double would round or print differently with a string of
- * its digits. The tool calculates with hundreds of bits, so without this step such a number would be reviewed, passed on or
- * redacted as a different number.
+ * In a JSON document from the tool, takes every number that a double would round or print differently, and replaces it with
+ * a string of its digits. The tool calculates with hundreds of bits, so without this step svc would review, pass on or
+ * redact a different number.
  */
 export const withExactNumbers = (document: string): string =>
   unusualNumber.test(document)
@@ -87,7 +90,7 @@ export const containsRoundedNumber = (document: string): boolean =>
 
 const isList = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
-/** Returns the type of one member. In a collection, all members have the same type. */
+/** Returns the type of one member. All members of a collection have the same type. */
 const memberType = (type: Schema.Json, member: number | string): Schema.Json => {
   if (!isList(type)) return null
   const [kind, parts = null] = type
@@ -97,8 +100,9 @@ const memberType = (type: Schema.Json, member: number | string): Schema.Json => 
 }
 
 /**
- * Converts a value with exact numbers back to the tool's JSON text. Where the tool's type, such as `["list","number"]`,
- * contains a number, a string of digits becomes a number. Without a type, every string remains a string.
+ * Converts a value with exact numbers back to the tool's JSON text. If the tool's type, such as `["list","number"]`,
+ * requires a number at some position, a string of digits there becomes a number. If no type is given, every string remains a
+ * string.
  */
 export const jsonOfType = (value: Schema.Json, type: Schema.Json = null): string => {
   if (typeof value === "string") return type === "number" && oneNumber.test(value) ? value : JSON.stringify(value)

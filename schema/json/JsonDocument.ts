@@ -49,8 +49,8 @@ const hasByteOrderMark = (bytes: Uint8Array) =>
 
 /**
  * Decodes a JSON document from its exact bytes. Checks size, encoding, structure and duplicate keys before building any value, so
- * that later code sees only bounded, unambiguous values. Keys such as `__proto__` become own properties. Copy such objects by
- * spread or `Object.entries`, never with `Object.assign`.
+ * that later code sees only bounded, unambiguous values. Keys such as `__proto__` become own properties. Copy such objects
+ * with spread syntax or `Object.entries`, never with `Object.assign`.
  */
 export const decodeJson = (bytes: Uint8Array, limits: JsonLimits): Result.Result<Schema.Json, JsonRefusal> => {
   const refuse = (reason: JsonRefusalReason) =>

@@ -17,7 +17,7 @@ const kibibyte = 1024
 
 /**
  * Limits of a manifest or source options file. A file can exceed only the limits for bytes and depth, because the byte limit
- * implies the others. An Interface value starts at the ninth level of the document and may be 32 levels deep.
+ * implies all other limits. An Interface value starts at the ninth level of the document and may itself be 32 levels deep.
  */
 export const repositoryFileLimits: JsonLimits = {
   maxBytes: 128 * kibibyte,

@@ -3,8 +3,8 @@ import type { JsonValueLimits } from "./JsonLimits.ts"
 import type { JsonRefusalReason } from "./JsonRefusal.ts"
 
 /**
- * The keys of one object. Not a plain `Set`, because most objects of a large document are small, and a `Set` for each would
- * double the cost.
+ * The keys of one object. It is not a plain `Set`, because most objects in a large document are small, and a `Set` for each
+ * of them would double the cost.
  */
 class SeenKeys {
   readonly #few: Array<string> = []
@@ -68,9 +68,9 @@ export interface JsonFault {
 }
 
 /**
- * Scans a document once, without recursion and without building values, so that the cost is linear in the length up to the
- * first fault, even for a hostile document. The grammar is exactly RFC 8259, so `JSON.parse` accepts every document that
- * passes.
+ * Scans a document once, without recursion and without building values, so that even for a hostile document, the cost is
+ * linear in the length of the text before the first fault. The grammar is exactly RFC 8259, so `JSON.parse` accepts every
+ * document that passes.
  */
 export class JsonScanner {
   readonly #text: string
@@ -190,7 +190,7 @@ export class JsonScanner {
     return true
   }
 
-  /** Scans a string from its opening quote. Returns it without escapes, or `undefined` after a fault. */
+  /** Scans a string from its opening quote. Returns the string with its escapes decoded, or `undefined` after a fault. */
   #string(maxBytes: number, tooLong: JsonRefusalReason): string | undefined {
     const text = this.#text
     const opening = this.#at

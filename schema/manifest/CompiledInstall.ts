@@ -10,8 +10,8 @@ import { ConsumedInterfaceRequirement } from "./RequirementDeclaration.ts"
 import { SourceBuild } from "./SourceBuildDeclaration.ts"
 
 /**
- * A variable that can be set. `origin` records where it was declared. If the Capsule has a manifest, later changes may only
- * set `manifest` inputs with the source `user`. `secret` values are never stored in plain text.
+ * A variable that can be set. `origin` records where it was declared. If the Capsule has a manifest, later changes may set
+ * only `manifest` inputs whose source is `user`. `secret` values are never stored in plain text.
  */
 export const CompiledInput = Schema.Struct({
   name: Schema.String,
@@ -33,7 +33,7 @@ export type CompiledInput = typeof CompiledInput.Type
 /** The module variable whose entries are the runtime bindings. Its type is a map of strings. */
 export const bindingEnvironmentVariable = "env"
 
-/** The destination of a slot's value: the variable with that name, or the entry with that name in the variable `env`. */
+/** The destination of a slot's value: the variable called `name`, or the entry called `name` in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),
@@ -71,7 +71,7 @@ export const InterfaceBlueprint = Schema.Struct({
 })
 export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
 
-/** A one-time proposal to bind the person who installs the Capsule to the Interface with this key. */
+/** A one-time proposal that binds the person who installs the Capsule to the Interface with this key. */
 export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
 export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 

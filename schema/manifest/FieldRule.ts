@@ -5,8 +5,8 @@ import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
 export type JsonSchemaFragment = { readonly [keyword: string]: string | number | boolean }
 
 /**
- * Creates a rule for one field: a filter with the diagnostic code of its failure and its equivalent in the published JSON Schema.
- * After a failure, later rules for the field are skipped.
+ * Creates a rule for one field: a filter, the diagnostic code for its failure, and its equivalent in the published JSON
+ * Schema. After a failure, later rules for the field are skipped.
  */
 export const fieldRule = <T>(options: {
   readonly code: ManifestDiagnosticCode

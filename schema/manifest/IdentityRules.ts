@@ -25,8 +25,8 @@ const checkDelivery = (
 }
 
 /**
- * Checks the slots and delivery methods of an identity. A document may request more than any version grants: it remains
- * valid, and only the module that requests too much is rejected.
+ * Checks the slots and delivery methods of an identity. A document that requests more than any version grants remains valid;
+ * only the module that requests too much is rejected.
  */
 export const checkIdentityDelivery = (
   requirements: ReadonlyArray<RequirementDeclaration>,

@@ -100,7 +100,7 @@ export interface CompilationRequest {
   /** The evidence that was reviewed. The report must be based on exactly this evidence. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
-  /** The module's path from the root of the repository, by which the manifest identifies it. */
+  /** The module's path from the root of the repository. The manifest identifies the module by this path. */
   readonly manifestKey: string
   readonly declaration: ManifestDeclaration
   readonly policy: OperatorPolicy
@@ -213,7 +213,7 @@ const checkOperatorVariables = (
     }
   })
 
-/** Lists what a manifest contains for a module, by the names in the manifest. */
+/** Lists the declarations that a manifest contains for a module, by their names in the manifest. */
 const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
   ...inputs.map(({ name }) => `input ${name}`),
   ...(features ?? []).map(({ id }) => `feature ${id}`),
@@ -310,8 +310,8 @@ const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray
 /**
  * Compiles the manifest, the report and the operator's limits into the contents of an InstallConfig. A manifest is adopted
  * as a whole or not at all. If any part cannot be verified or is not allowed, the install continues as a generic install and
- * lists the reasons; this is an error only if the operator requires an exact version. Evidence that does not match is always
- * an error.
+ * lists the reasons; this is an error only if the operator requires an exact version. If the evidence does not match,
+ * compilation always fails.
  */
 export const compileInstallConfig = (
   request: CompilationRequest

@@ -59,7 +59,7 @@ const crossFieldCodes = [
   "unknown_resource_input"
 ] as const
 
-/** Rules for the requests of a manifest for one module of a snapshot, under the operator's policy. */
+/** Rules for what a manifest may request for one module of a snapshot under the operator's policy. */
 const compilationCodes = [
   "variable_not_found",
   "variable_type_not_proven",

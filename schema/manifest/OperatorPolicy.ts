@@ -10,7 +10,7 @@ export const RequirementKindName = Schema.Literals([
   "interface.consume"
 ])
 
-/** A permission that may be granted, and the only way to deliver it. */
+/** A permission that may be granted, and the only permitted way to deliver it. */
 export const AllowedPermission = Schema.Struct({ permission: Schema.String, delivery: Schema.String })
 export type AllowedPermission = typeof AllowedPermission.Type
 

@@ -78,8 +78,8 @@ export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report
 }
 
 /**
- * Checks a source build outside a manifest for the same material: its strings, and each command's arguments joined to one
- * line.
+ * Checks a source build that is declared outside a manifest for the same material: its strings, and each command's arguments
+ * joined into one line.
  */
 export const sourceBuildMaterial = ({ commands, outputs }: SourceBuild): ForbiddenMaterial | undefined => {
   const texts = commands.flatMap(({ argv, workingDirectory = "." }) => [...argv, argv.join(" "), workingDirectory])

@@ -26,7 +26,10 @@ export const RelativeFolder = Schema.String.check(
   })
 )
 
-/** A folder in a repository as spelled in a commit, or `.` for its root. A manifest accepts only some of these paths. */
+/**
+ * A folder in a repository, spelled as in the commit, or `.` for the repository's root. A manifest accepts only some of
+ * these paths.
+ */
 export const RepositoryFolder = Schema.String.check(
   lengthBetween(1, maxPathCharacters),
   fieldRule({

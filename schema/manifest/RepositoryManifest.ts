@@ -33,7 +33,7 @@ const ModuleV2_2 = Schema.Struct({
   requires: Schema.optionalKey(Schema.Array(RequirementDeclaration).check(itemsBetween(0, 16)))
 })
 
-/** The declarations that the newest version supports for one module. Every earlier version is a subset. */
+/** The declarations that the newest version supports for one module. Every earlier version supports a subset of them. */
 export const ModuleDeclaration = Schema.Struct({
   ...ModuleV2_2.fields,
   sourceBuild: Schema.optionalKey(SourceBuild)

@@ -37,7 +37,7 @@ export interface RequirementContext {
   readonly report: Report
 }
 
-/** Checks that each permission may be granted with this delivery. */
+/** Checks that each permission may be granted and delivered in the requested way. */
 export const checkPermissions = (
   permissions: ReadonlyArray<string>,
   delivery: string,

@@ -11,7 +11,7 @@ export const SourceBuildCommand = Schema.Struct({
 export type SourceBuildCommand = typeof SourceBuildCommand.Type
 
 /**
- * Proposes how to prepare the checkout of the snapshot without credentials. `outputs` are the files or folders that the commands
+ * A proposal for preparing the snapshot's checkout without credentials. `outputs` are the files or folders that the commands
  * must create.
  */
 export const SourceBuild = Schema.Struct({

@@ -13,7 +13,10 @@ import { presentationText, token } from "./TextRules.ts"
 
 export const sourceOptionsVersion = "install.svc.com/v1alpha1"
 
-/** A Git source that people can select: a repository, a folder in it and a ref (default: the newest stable version tag). */
+/**
+ * A Git source that people can select: a repository, a folder in the repository, and a ref (default: the newest stable
+ * version tag).
+ */
 export const SourceOption = Schema.Struct({
   id: token(128),
   title: presentationText(160),

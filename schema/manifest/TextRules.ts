@@ -3,7 +3,7 @@ import { isInvisible } from "../records/VisibleText.ts"
 import { fieldRule, lengthBetween, matches } from "./FieldRule.ts"
 import { withoutControlCharacters } from "./WithoutControlCharacters.ts"
 
-/** Rejects leading and trailing whitespace of any script. Text is never trimmed. */
+/** Rejects leading and trailing whitespace, including the whitespace characters of other scripts. Text is never trimmed. */
 export const withoutOuterWhiteSpace = fieldRule<string>({
   code: "not_canonical",
   expected: "no white space at the beginning or the end",
@@ -17,7 +17,7 @@ const notBlank = fieldRule<string>({
   published: { pattern: "\\S" }
 })
 
-/** Text for people: canonical, not blank, without control characters, 1 to `maximum` code points. */
+/** Human-readable text: canonical, not blank, without control characters, 1 to `maximum` code points. */
 export const presentationText = (maximum: number) =>
   Schema.String.check(lengthBetween(1, maximum), notBlank, withoutOuterWhiteSpace, withoutControlCharacters)
 

@@ -27,7 +27,7 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
 /**
  * Constraints on the execution of modules with this profile. They can only narrow the server's settings.
  * - `pool`: the agents that execute the Runs; if absent, the control plane executes them
- * - `tool`: the tool, and its version if only one version may be used
+ * - `tool`: the tool, with a version if only that version may be used
  * - `isolation`: the lowest level to accept; a Run is refused if the machine offers less
  * - `network`: `isolated` requires a separate network for the Run
  * - `limits`: upper limits for one Run; limits in the settings still apply if they are lower

@@ -20,7 +20,7 @@ const repositoryPath = Schema.String.check(
 )
 
 /**
- * The operator's declarations for the modules of a repository, before any manifest in it is read.
+ * The operator's declarations for the modules of a repository. They apply before any manifest in the repository is read.
  * - `origin`: scheme, host and port of the Git server, with an optional path prefix
  * - `path`: a repository below the origin, or a folder of repositories; every repository if absent; a trailing `.git` is ignored
  * - `module`: path of the module in the repository, `.` for its root; every module if absent
@@ -74,7 +74,7 @@ const covers = (config: OperatorBaseConfig, module: { readonly url: string; read
   })
 }
 
-/** Sorts entries with a module first, then those with the longer path. */
+/** The order of the entries: entries with a module first, then entries with a longer path. */
 const mostSpecific = Order.flip(
   Order.mapInput(
     Order.Number,

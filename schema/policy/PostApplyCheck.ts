@@ -4,7 +4,7 @@ const status = Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 })
 
 const seconds = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** The name of a check in its configuration, for people. */
+/** The human-readable name of a check in the configuration. */
 const CheckName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9 _-]{0,61}[a-z0-9])?$/, {
     description: "a name of up to 63 lower-case letters, digits, spaces, hyphens and underscores"

@@ -8,8 +8,8 @@ const SetupPurpose = Schema.Literals(["first_account", "recovery"])
 
 /**
  * Purpose and state of a setup link. The holder of a valid link is about to sign in, so the link reveals the account's address;
- * an expired link reveals only its purpose. A link for the first account is also `used` if the account was created in
- * another way.
+ * an expired link reveals only its purpose. A link for the first account also counts as `used` if that account was created
+ * in another way.
  */
 export const SetupLinkState = Schema.Union([
   Schema.Struct({ state: Schema.Literal("live"), purpose: Schema.Literal("first_account"), expiresAt: Timestamp }),

@@ -6,10 +6,10 @@ import { Timestamp } from "./Primitives.ts"
 export const ConfirmableAction = Schema.Literals(["capsule.export", "source.hook_secret.renew"])
 export type ConfirmableAction = typeof ConfirmableAction.Type
 
-/** Request header with the code of an approved confirmation. */
+/** Request header that contains the code of an approved confirmation. */
 export const confirmationHeader = "x-svc-confirmation"
 
-/** Request headers of an action that a token may perform only with a confirmation. */
+/** Request headers for an action that a token may perform only after a confirmation. */
 export const confirmationHeaders = {
   [confirmationHeader]: Schema.optionalKey(
     Schema.String.annotate({

@@ -32,7 +32,7 @@ export const Agent = Schema.Struct({
   tools: Schema.Array(ToolIdentity),
   isolation: SandboxLevel,
   labels: Schema.Record(Schema.String, Schema.String),
-  /** The number of Runs that the agent can execute at once, and the number that it is executing. */
+  /** The number of Runs that the agent can execute at once, and the number of Runs that it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
   /** Disk space on the volume of the agent's folder. At `low`, the agent accepts no new Runs. */
@@ -49,7 +49,7 @@ export type Agent = typeof Agent.Type
 export const WorkspacePool = Schema.Struct({
   ...Struct.pick(AgentPool.fields, ["name", "isolation", "leaseSeconds"]),
   assignedAt: Timestamp,
-  /** The number of the pool's agents by status. */
+  /** The number of the pool's agents in each status. */
   agents: Schema.Struct({ connected: Schema.Int, draining: Schema.Int, silent: Schema.Int }),
   /**
    * For the connected agents, across all Workspaces: the number of Runs they can execute at once, and the number they are

@@ -88,7 +88,7 @@ export type ApprovalProblem = typeof ApprovalProblem.Type
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
-/** The degree to which a plan meets one rule. */
+/** The extent to which a plan meets one rule. */
 export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   Schema.Struct({
     rule: ApprovalRule,
@@ -98,12 +98,12 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** The approvals that a plan has and still needs, and the reason why the plan is waiting. */
+/** The approvals that a plan has, the approvals that it still needs, and the reason why the plan is waiting. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,
     state: ApprovalState,
-    /** Explanation for people. */
+    /** Human-readable explanation. */
     message: Schema.String,
     approvals: Schema.Array(
       Schema.Struct({

@@ -16,7 +16,7 @@ export class AuditEvent extends Schema.Opaque<AuditEvent>()(
     id: AuditEventId,
     workspaceId: WorkspaceId,
     actor: AuditActor,
-    /** Dotted, such as `run.approve`. */
+    /** The name of the action, with dots, such as `run.approve`. */
     action: Schema.String,
     target: Schema.Struct({ kind: Schema.String, id: Schema.String }),
     runId: Schema.optionalKey(RunId),

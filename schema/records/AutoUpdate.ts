@@ -3,7 +3,7 @@ import { CommitDescription } from "./Commit.ts"
 import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** Set by a reviewed rollback. While pinned, auto-update skips newer commits until somebody resumes it. */
+/** Set by a reviewed rollback. While the Capsule is pinned, auto-update skips newer commits until somebody resumes it. */
 export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
   Schema.Struct({
     /** The plan of the rollback. */
@@ -40,7 +40,7 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 
 /**
  * - `taken`: the commit was planned (`planned`) or applied automatically (`applied`)
- * - `waiting`: the commit needs a person, see `reason`
+ * - `waiting`: a person has to act on the commit, see `reason`
  * - `skipped`: the commit was skipped, see `reason`
  * - `deferred`: svc retries when the queue has room or automation is resumed
  */
@@ -58,7 +58,7 @@ export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
     decision: AutoUpdateVerdict,
     /** A machine-readable code. */
     reason: Schema.String,
-    /** Explanation for people. */
+    /** Human-readable explanation. */
     message: Schema.String,
     /** The plan or apply that resulted, if any. */
     runId: Schema.optionalKey(RunId),

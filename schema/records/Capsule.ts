@@ -36,7 +36,7 @@ export class CapsuleRelease extends Schema.Opaque<CapsuleRelease>()(
   }).annotate({ identifier: "CapsuleRelease" })
 ) {}
 
-/** `unknown` after an apply that stopped without evidence: the real resources may differ from the state. */
+/** `unknown` after an apply that stopped without leaving evidence: the real resources may differ from the state. */
 export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
 export type RuntimeSafety = typeof RuntimeSafety.Type
 
@@ -56,7 +56,7 @@ export class StaleReason extends Schema.Opaque<StaleReason>()(
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     producerCapsuleId: Schema.optionalKey(CapsuleId),
     output: Schema.optionalKey(Schema.String),
-    /** With a path filter: the change in the commit that affects the module. */
+    /** Set if the Capsule has a path filter: the change in the commit that affects the module. */
     because: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "StaleReason" })
 ) {}
@@ -102,7 +102,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     /** The report from which the configuration was compiled, if any. */
     compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     status: CapsuleStatus,
-    /** Empty if the Capsule is not stale. A stale Capsule becomes `active` when its last reason is resolved. */
+    /** Empty if the Capsule is not stale. A stale Capsule becomes `active` once all its reasons are resolved. */
     staleReasons: Schema.Array(StaleReason),
     runtimeSafety: RuntimeSafety,
     currentStateVersionId: Schema.optionalKey(StateVersionId),
@@ -123,7 +123,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
     /** Set while the Capsule's newest Run cannot start because a credential is missing. */
     waitsForCredential: Schema.optionalKey(CredentialWait),
-    /** The person, time and reason of the release. Set on released Capsules. */
+    /** Who released the Capsule, when and why. Set on released Capsules. */
     release: Schema.optionalKey(CapsuleRelease),
     /** Set on a Capsule imported from another installation's backup. */
     import: Schema.optionalKey(CapsuleImport),

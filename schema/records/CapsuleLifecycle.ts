@@ -7,5 +7,8 @@ export type CapsuleStatus = (typeof capsuleStatuses)[number]
 /** Returns true if the Capsule has permanently ended. Its records remain readable. */
 export const isEnded = (status: CapsuleStatus): boolean => status === "destroyed" || status === "released"
 
-/** Returns true if the Capsule may have Runs, and its Outputs and Interfaces may be used: it is neither ended nor disabled. */
+/**
+ * Returns true if the Capsule may have Runs, and its Outputs and Interfaces may be used: it has neither ended nor been
+ * disabled.
+ */
 export const isInService = (status: CapsuleStatus): boolean => !isEnded(status) && status !== "disabled"

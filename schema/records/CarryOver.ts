@@ -17,7 +17,7 @@ export class CarriedFrom extends Schema.Opaque<CarriedFrom>()(
 ) {}
 
 /**
- * The reason why svc did not carry the approvals of a change over to a plan of the lane.
+ * The reason why svc did not carry over the approvals of a change to a plan of the lane.
  *
  * - `off`: a rule of the Capsule does not allow it, or there is no rule
  * - `change`: the plans do not make the same change
@@ -25,7 +25,7 @@ export class CarriedFrom extends Schema.Opaque<CarriedFrom>()(
  * - `configuration`, `inputs`, `connection`, `authority`, `state`, `provider_lock`, `tool`, `profile`, `agent_credentials`,
  *   `deliveries`: this part of the inputs differs between the plans
  * - `rule`: the rules were changed after an approval
- * - `approver`: not enough approvals count now
+ * - `approver`: too few approvals still count
  * - `stale`: the base changed the same files after the branch was created
  * - `uncertain`: it is uncertain which objects exist
  * - `used`: the approvals were already used for a plan that was applied or discarded

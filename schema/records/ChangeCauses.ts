@@ -60,7 +60,7 @@ export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
     runId: RunId,
     status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
     causes: Schema.Array(ChangeCause),
-    /** Parts that could not be compared. Each of them may be a cause. */
+    /** Parts that could not be compared. Each of these parts may be a cause. */
     unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
     resources: Schema.Array(
       Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })

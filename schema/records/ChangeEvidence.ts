@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * The references in the expression of an attribute or, without an attribute, in the expression that sets the number of instances.
- * References are followed through modules. Contains no values.
+ * The references in an attribute's expression or, if no attribute is given, in the expression that sets the number of
+ * instances. References are followed through modules. Contains no values.
  * - `inputs`: inputs of the root module
  * - `resources`: addresses in the configuration, without instance keys; data sources have `data.` after their module
  * - `partial`: the expression also refers to something that the tool does not describe, such as local values

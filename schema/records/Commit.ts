@@ -3,7 +3,7 @@ import { Timestamp } from "./Primitives.ts"
 
 /**
  * A commit's message and author names as plain text of limited length, with control characters made visible and email addresses
- * removed. None of it is verified. Absent for a commit that an earlier release fetched.
+ * removed. None of these texts is verified. Absent if an earlier release fetched the commit.
  */
 export class CommitDescription extends Schema.Opaque<CommitDescription>()(
   Schema.Struct({

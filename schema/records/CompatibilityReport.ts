@@ -44,7 +44,10 @@ export class ReportVariable extends Schema.Opaque<ReportVariable>()(
     sensitive: Schema.Boolean,
     ephemeral: Schema.Boolean,
     nullable: Schema.optionalKey(Schema.Boolean),
-    /** The position of the declaration, so that a form can list inputs in source order. Absent in reports of earlier releases. */
+    /**
+     * The position of the declaration in the source, so that a form can list inputs in source order. Absent in reports of
+     * earlier releases.
+     */
     declaredAt: Schema.optionalKey(Schema.Struct({ path: Schema.String, line: Schema.Int })),
     ...InputFacts.fields
   }).annotate({ identifier: "ReportVariable" })
@@ -68,8 +71,9 @@ export class ManifestDiagnostic extends Schema.Opaque<ManifestDiagnostic>()(
 ) {}
 
 /**
- * The effect of a valid manifest on one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its
- * path in the repository, by which the manifest identifies it. `absent`: the manifest does not contain the module.
+ * The effect of a valid manifest on one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is
+ * the module's path in the repository, by which the manifest identifies the module. `absent`: the manifest does not contain
+ * the module.
  */
 export class ModuleVerdict extends Schema.Opaque<ModuleVerdict>()(
   Schema.Struct({

@@ -83,8 +83,8 @@ export class Connection extends Schema.Opaque<Connection>()(
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
     /**
-     * The pool whose agents hold the Connection's values, and the name of the values in that pool. Such a Connection has no
-     * variables or files in svc.
+     * The pool whose agents hold the Connection's values, and the name of the values in that pool. svc stores no variables
+     * or files for such a Connection.
      */
     providedBy: Schema.optionalKey(ProvidedBy),
     /** For a Connection to a Git server or forge: the only origins that may receive it. They cannot be changed. */

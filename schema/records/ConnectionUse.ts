@@ -9,7 +9,7 @@ import { Role } from "./Workspace.ts"
 export const UseRole = Schema.Literals(["owner", "admin", "member"])
 export type UseRole = typeof UseRole.Type
 
-/** A module, identified by the repository's URL and the path in it. */
+/** A module, identified by the repository's URL and the path in the repository. */
 export class UsedModule extends Schema.Opaque<UsedModule>()(
   Schema.Struct({ origin: CredentialOrigin, path: RelativePath })
 ) {}
@@ -18,8 +18,8 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * The permitted uses of a Connection, and the roles that may use it. A role includes the higher roles. An absent field does not
- * restrict use, except that `refs` defaults to the adopted lane and the Source's default.
+ * The permitted uses of a Connection, and the roles that may use it. Naming a role includes all higher roles. An absent
+ * field does not restrict use, except that `refs` defaults to the adopted lane and the Source's default.
  */
 const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
@@ -52,7 +52,7 @@ export class GrantedUse extends Schema.Opaque<GrantedUse>()(
     ref: Schema.optionalKey(Schema.String),
     /** `other_ref`: the rule does not allow the ref, but an owner or admin started the Run. */
     basis: Schema.Literals(["rule", "other_ref"]),
-    /** True if no person started the Run, so it uses the authority of the person who enabled the automation. */
+    /** True if no person started the Run, so that the Run uses the authority of the person who enabled the automation. */
     automatic: Schema.Boolean
   }).annotate({ identifier: "GrantedUse" })
 ) {}

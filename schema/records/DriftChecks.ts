@@ -13,7 +13,7 @@ const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
 export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
 export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
 
-/** The setting of one Capsule. `inherit` uses the Workspace's setting. */
+/** The setting for one Capsule. `inherit` means that the Workspace's setting applies. */
 export const CapsuleDriftChecks = Schema.Union([
   Schema.Struct({ mode: Schema.Literal("inherit") }),
   Off,

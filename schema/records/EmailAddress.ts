@@ -58,7 +58,7 @@ export const EmailAddress = Schema.String.pipe(
   )
 )
 
-/** The domain of an email address in the form of `EmailAddress`, with at least two labels. */
+/** The domain of an email address, as `EmailAddress` stores it, with at least two labels. */
 export const EmailDomain = Schema.String.check(
   Schema.makeFilter((text) => domainName(text) === text && text.includes("."), {
     expected: "a domain in lower case such as example.com, in punycode if it has letters of other scripts"

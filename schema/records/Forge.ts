@@ -58,6 +58,6 @@ export class ForgePullRequest extends Schema.Opaque<ForgePullRequest>()(
 export const isForeignHead = (pullRequest: Pick<ForgePullRequest, "headRepositoryId" | "baseRepositoryId">): boolean =>
   pullRequest.headRepositoryId !== pullRequest.baseRepositoryId
 
-/** The status of a commit in one context, as shown by forges. */
+/** The status of a commit in one context, as forges display it. */
 export const ForgeStatusState = Schema.Literals(["pending", "success", "failure", "error"])
 export type ForgeStatusState = typeof ForgeStatusState.Type

@@ -17,7 +17,7 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
     ...InputFacts.fields,
     /**
      * `user`: entered by a person; `module_default`: the module's default; `host`: delivered by svc; `operator`: set by the
-     * operator's base configuration; all others as in the manifest.
+     * operator's base configuration; all other values have the same meaning as in the manifest.
      */
     origin: Schema.Literals([
       "user",

@@ -4,8 +4,8 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * The proof of an account's address: the operator entered it, or somebody opened a link that was emailed to it. An address
- * verified by the upstream provider is stored with the identity instead.
+ * The proof of an account's address: the operator entered the address, or somebody opened a link that was emailed to the
+ * address. An address verified by the upstream provider is stored with the identity instead.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type
@@ -17,7 +17,7 @@ export type InvitationStatus = typeof InvitationStatus.Type
 export class Invitation extends Schema.Opaque<Invitation>()(
   Schema.Struct({
     id: InvitationId,
-    /** Absent for an invitation to the server without a Workspace. */
+    /** Absent for an invitation to the server that includes no Workspace. */
     workspaceId: Schema.optionalKey(WorkspaceId),
     role: Schema.optionalKey(Role),
     /** If set, only an account with this verified address may accept. */

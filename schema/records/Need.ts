@@ -75,8 +75,8 @@ export class Need extends Schema.Opaque<Need>()(
     also: Schema.Array(NeedKind),
     since: Timestamp,
     /**
-     * Contains several Capsules only if all of them wait for the same new commit of a Source, or change with the same pull
-     * request.
+     * Contains several Capsules only if all of them wait for the same new commit of a Source, or are changed by the same
+     * pull request.
      */
     capsules: Schema.Array(NeedingCapsule),
     /** Set for a failure: true if the Capsule has never been applied. */
@@ -100,7 +100,7 @@ export class Need extends Schema.Opaque<Need>()(
     sourceId: Schema.optionalKey(SourceId),
     sourceName: Schema.optionalKey(Schema.String),
     ref: Schema.optionalKey(Schema.String),
-    /** For work that keeps failing: its kind, and the id of the record it belongs to. */
+    /** For work that keeps failing: the kind of work, and the id of the record it belongs to. */
     work: Schema.optionalKey(StuckWorkKind),
     recordId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Need" })

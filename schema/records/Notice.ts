@@ -257,7 +257,7 @@ export const noticeKinds = {
   })
 } as const satisfies { readonly [K in SentNoticeKind]: Kind<Schema.Codec<unknown, unknown>> }
 
-/** Encodes the `data` of a notice as JSON. Drops members that are not in the kind's schema. */
+/** Encodes the `data` of a notice as JSON. Drops members that the kind's schema does not contain. */
 export const noticeDataText = (type: SentNoticeKind, data: unknown): string => {
   const schema: Schema.Codec<unknown, unknown> = noticeKinds[type].data
   return JSON.stringify(Schema.encodeUnknownSync(schema)(data))
@@ -289,5 +289,5 @@ export const noticeExample = (type: SentNoticeKind): Omit<SentNotice, "data"> & 
   data: noticeKinds[type].example
 })
 
-/** API description: schema components for the bodies of notices. */
+/** The schema components for the bodies of notices in the API description. */
 export const noticeComponents = Struct.keys(noticeKinds).map((type) => ({ type, identifier: identifierOf(type) }))

@@ -91,7 +91,7 @@ export class NoticeEndpoint extends Schema.Opaque<NoticeEndpoint>()(
     waiting: Schema.Int,
     /** Version of the signing secret, starting at 1. Set only for JSON endpoints. */
     secretVersion: Schema.optionalKey(Schema.Int),
-    /** Until this time, deliveries also carry a signature with the previous secret. */
+    /** Until this time, deliveries also carry a signature made with the previous secret. */
     formerSecretUntil: Schema.optionalKey(Timestamp),
     createdBy: Schema.optionalKey(Subject),
     createdAt: Timestamp,
@@ -132,7 +132,7 @@ export class SentNotice extends Schema.Opaque<SentNotice>()(
      * higher numbers.
      */
     sequence: Schema.Int,
-    /** Absent for notices about the server. */
+    /** Absent for notices about the server itself. */
     workspace: Schema.optionalKey(
       Schema.Struct({ id: WorkspaceId, handle: Schema.String, name: Schema.String }).annotate({
         identifier: "NoticeWorkspace"
@@ -174,7 +174,7 @@ export class NoticeAttempt extends Schema.Opaque<NoticeAttempt>()(
     number: Schema.Int,
     at: Timestamp,
     outcome: NoticeOutcome,
-    /** The HTTP status, if there was a response. */
+    /** The HTTP status, if the receiver responded. */
     status: Schema.optionalKey(Schema.Int),
     milliseconds: Schema.Int
   }).annotate({ identifier: "NoticeAttempt" })

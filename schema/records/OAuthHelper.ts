@@ -26,7 +26,7 @@ export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
     authMode: Schema.String,
     /** Names of the variables and files that the Connection sets. */
     valueNames: Schema.Array(Schema.String),
-    /** For a Git Connection: the only origins to which svc may send it. */
+    /** For a Git Connection: the only origins to which svc may send its credentials. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
   }).annotate({ identifier: "OAuthHelper" })
 ) {}

@@ -51,7 +51,7 @@ export class OrphanedState extends Schema.Opaque<OrphanedState>()(
     reason: OrphanedStateReason,
     digest: Schema.String,
     sizeBytes: Schema.Int,
-    /** Absent, like `serial`, if the file is not a complete state. */
+    /** Like `serial`, this is absent if the file is not a complete state. */
     lineage: Schema.optionalKey(Schema.String),
     serial: Schema.optionalKey(Schema.Int),
     /** Absent if resources cannot be counted, because the file is truncated or the tool encrypted it. */

@@ -1,2 +1,5 @@
-/** Minimum length of a new password, shown on screens and enforced by the server. Shorter existing passwords remain valid. */
+/**
+ * Minimum length of a new password. The screens show it, and the server enforces it. Shorter existing passwords remain
+ * valid.
+ */
 export const shortestPassword = 12

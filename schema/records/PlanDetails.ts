@@ -37,8 +37,8 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   Schema.Struct({
     address: Schema.String,
     /**
-     * The key of the deposed object. Set if the change affects an object that an earlier replacement left behind, instead of
-     * the live object.
+     * The key of the deposed object. Set if the change affects an object that an earlier replacement left behind, rather
+     * than the live object.
      */
     deposed: Schema.optionalKey(Schema.String),
     /** Set if the tool replaces the object because the object is tainted. */
@@ -58,13 +58,13 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   }).annotate({ identifier: "ResourceChange" })
 ) {}
 
-/** An Output whose visibility the apply changes: published or withdrawn. */
+/** An Output that the apply publishes or withdraws. */
 export const OutputPublication = Schema.Union([
   Schema.Struct({
     change: Schema.Literal("published"),
     /**
-     * The reason why the Output becomes public. `mark_removed`: the module no longer marks it as sensitive. `secret_gone`: it no
-     * longer repeats a secret. `restored`: it was public in the backup.
+     * The reason why the Output becomes public. `mark_removed`: the module no longer marks it as sensitive. `secret_gone`:
+     * the Output no longer repeats a secret. `restored`: the Output was public in the backup.
      */
     reason: Schema.Literals(["new", "mark_removed", "secret_gone", "restored"])
   }),

@@ -34,7 +34,7 @@ export const AskedTime = Schema.String.pipe(
   )
 )
 
-/** `sha256:` and 64 lower-case hexadecimal digits. */
+/** `sha256:` followed by 64 lower-case hexadecimal digits. */
 export const Sha256Digest = Schema.String.check(
   Schema.isPattern(/^sha256:[0-9a-f]{64}$/, { description: "sha256: followed by 64 hex digits" })
 )
@@ -47,7 +47,7 @@ export const CommitId = Schema.String.check(
 export type CommitId = typeof CommitId.Type
 
 /**
- * Text for display that a person entered, such as a name: trimmed, visible, no control characters, no bidirectional controls.
+ * Display text that a person entered, such as a name: trimmed, visible, no control characters, no bidirectional controls.
  * `max` counts code points.
  */
 export const displayText = (max: number) =>

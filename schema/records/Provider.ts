@@ -35,7 +35,10 @@ export const requirementKey = (tuple: {
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence of a Run: the Connection that satisfied a requirement, without its values (specification, Named states). */
+/**
+ * Part of a Run's evidence: the Connection that satisfied a requirement, without the Connection's values (specification,
+ * Named states).
+ */
 export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
   Schema.Struct({
     provider: Schema.String,

@@ -7,7 +7,10 @@ import { RunStatus } from "./Run.ts"
 import { StaticReview } from "./StaticReview.ts"
 import { Role } from "./Workspace.ts"
 
-/** Maximum number of open pull requests per Source that svc follows. svc chooses the highest numbers. */
+/**
+ * Maximum number of open pull requests per Source that svc follows. If there are more, svc follows those with the highest
+ * numbers.
+ */
 export const mostOpenPullRequests = 100
 
 /** Indicates whether the head is in another repository. `unknown` is treated like `yes`. */
@@ -15,7 +18,7 @@ export const HeadIsFork = Schema.Literals(["yes", "no", "unknown"])
 export type HeadIsFork = typeof HeadIsFork.Type
 
 /**
- * The state of a Capsule's plan for a pull request, before the merge and after it. `differs`: the plan after the merge differs
+ * The state of a Capsule's plan for a pull request, before and after the merge. `differs`: the plan after the merge differs
  * from the approved change. `refused`: svc may not plan this head.
  */
 export const CapsuleVerdict = Schema.Literals([
@@ -32,7 +35,7 @@ export const CapsuleVerdict = Schema.Literals([
 ])
 export type CapsuleVerdict = typeof CapsuleVerdict.Type
 
-/** A change that the comment and the page list first, because it deserves attention. */
+/** A change that deserves attention, so the comment and the page list it first. */
 export const PullRequestRisk = Schema.Struct({
   /** `undoes`: the base changed this file after the branch was created, and the plan would revert that change. */
   kind: Schema.Literals(["undoes", "destroys", "replaces", "forgets"]),
@@ -120,8 +123,8 @@ export class PullRequest extends Schema.Opaque<PullRequest>()(
     baseCommit: Schema.optionalKey(CommitId),
     mergeCommit: Schema.optionalKey(CommitId),
     /**
-     * Present only for a commit that a merge queue tests: the numbers of its pull requests, of which `number` is the last. Lists
-     * omit such records.
+     * Present only for a commit that a merge queue tests: the numbers of the commit's pull requests, of which `number` is
+     * the last. Lists omit such records.
      */
     mergeGroup: Schema.optionalKey(Schema.Array(Schema.Int)),
     /** The commit for which an owner or admin allowed plans. A later push revokes this permission. */

@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /**
- * Runs on the control plane share two pools of slots, so that neither kind can starve the other. `builds` is for Runs that fetch
- * or build: syncs, compatibility checks, and plans with a source build. `runs` is for all other Runs. `agents` is for the
- * slots in a pool of agents.
+ * Runs on the control plane use two pools of slots, so that neither kind of Run can starve the other. `builds` is for Runs
+ * that fetch or build: syncs, compatibility checks, and plans with a source build. `runs` is for all other Runs. `agents`
+ * refers to the slots in a pool of agents.
  */
 export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type

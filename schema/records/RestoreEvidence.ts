@@ -11,7 +11,9 @@ const StateStanding = Schema.Struct({
   resourceCount: Schema.Int
 })
 
-/** A named setting that differs between the current configuration and the backup's. Values are never shown. */
+/**
+ * The name of a setting that differs between the current configuration and the one in the backup. Values are never shown.
+ */
 export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifference>()(
   Schema.Struct({
     kind: Schema.Literals(["input", "provider", "output"]),

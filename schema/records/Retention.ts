@@ -237,7 +237,10 @@ export const periodOfKind = {
 /** The names of the retention periods in `periodOfKind`. */
 export type KindPeriod = (typeof periodOfKind)[RetainedKindName]
 
-/** The retention periods that the operator has set (`src/settings/RetentionSettings.ts`); absent means the default above. */
+/**
+ * The retention periods that the operator has set (`src/settings/RetentionSettings.ts`); if a period is absent, the default
+ * above applies.
+ */
 export interface PolicyPeriods {
   readonly logs?: Duration.Duration
   readonly agentFiles?: Duration.Duration

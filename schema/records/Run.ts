@@ -94,7 +94,10 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
     address: Schema.optionalKey(Schema.String),
     path: Schema.optionalKey(Schema.String),
     line: Schema.optionalKey(Schema.Int),
-    /** The code that an approval must acknowledge. Set only if objects may exist that the plan does not include. */
+    /**
+     * The code of the uncertainty that an approval must acknowledge. Set only if objects may exist that the plan does not
+     * include.
+     */
     code: Schema.optionalKey(UncertainCode)
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
@@ -110,11 +113,13 @@ export const SandboxLevel = Schema.Literals([
 ])
 export type SandboxLevel = typeof SandboxLevel.Type
 
-/** Adds the level `user` of earlier releases, whose Runs may have had their own user but no other isolation. */
+/**
+ * Also accepts the level `user`, which earlier releases recorded for Runs that had their own user but no other isolation.
+ */
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
-/** The isolation of a Run's module from the machine, and its network. */
+/** The level at which a Run's module is isolated from the machine, and the network that it can reach. */
 export interface RunConfinement {
   readonly isolation: SandboxLevel
   readonly network: RunNetwork
@@ -224,8 +229,8 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
      */
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
     /**
-     * Configured inputs whose values differ from those at the last apply. Values are not recorded. Set only for plans after
-     * an apply.
+     * Configured inputs whose values differ from those at the last apply. Values are not recorded. Set only for plans of a
+     * Capsule that has been applied before.
      */
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
     /** Set only for the Capsule's first plan on a state that none of its applies committed. */
@@ -255,7 +260,7 @@ export class Run extends Schema.Opaque<Run>()(
     revisionPlanId: Schema.optionalKey(RevisionPlanId),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     resolvedCommit: Schema.optionalKey(Schema.String),
-    /** Present in responses for one Run, a list or a group. */
+    /** Present in responses for a single Run, a list of Runs or a group. */
     commitDescription: Schema.optionalKey(CommitDescription),
     compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     installConfigId: Schema.optionalKey(InstallConfigId),
@@ -268,7 +273,10 @@ export class Run extends Schema.Opaque<Run>()(
      */
     changeDigest: Schema.optionalKey(Schema.String),
     ...RunEvidence.fields,
-    /** The isolation of module code from the machine and its network. Recorded when the Run starts to execute a module. */
+    /**
+     * The isolation of module code from the machine, and the network that the code can reach. Recorded when the Run starts
+     * to execute a module.
+     */
     isolation: Schema.optionalKey(RecordedSandboxLevel),
     network: Schema.optionalKey(RunNetwork),
     /**
@@ -280,7 +288,10 @@ export class Run extends Schema.Opaque<Run>()(
     pool: Schema.optionalKey(Schema.String),
     /** The agent that is executing the Run. */
     agentId: Schema.optionalKey(AgentId),
-    /** Time of the agent's last contact. svc gives up a plan after a minute, and an apply when its lease expires. */
+    /**
+     * Time of the agent's last contact. After a minute without contact, svc gives up a plan; it gives up an apply when the
+     * lease expires.
+     */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
     /** Present in responses for a single Run that an agent is executing. */
     agent: Schema.optionalKey(RunAgent),

@@ -35,7 +35,9 @@ export const runTransitions: Readonly<Record<RunStatus, Transitions>> = {
   expired: {}
 }
 
-/** The only transitions out of a final status: an approved plan may lose its approval while no apply has used it. */
+/**
+ * The only transitions out of a final status: an approved plan may lose its approval as long as no apply has used the plan.
+ */
 export const approvedPlanTransitions: Transitions = {
   cancelled: "run.cancelled",
   superseded: "run.superseded",

@@ -4,7 +4,7 @@ import { CapsuleId, RunId } from "./Ids.ts"
 /**
  * The progress of a Capsule in an update.
  *
- * - `waiting`: waits for the Capsules in `waitsFor`, or for its turn
+ * - `waiting`: the Capsule waits for the Capsules in `waitsFor`, or for its turn
  * - `planning`: its plan is queued or running
  * - `waiting_approval`, `approved`: a person has to approve or apply the plan
  * - `left_out`: none of its inputs has changed, see `reason`

@@ -9,7 +9,7 @@ export type SyncIntent = typeof SyncIntent.Type
 
 /**
  * svc's reaction to pull requests: nothing (`off`); a review without private data (`static`); or, for a head in the same
- * repository, also a speculative plan under the rule for reviewed refs (`own_branches`).
+ * repository, additionally a speculative plan under the rule for reviewed refs (`own_branches`).
  */
 export const PullRequestPolicy = Schema.Literals(["off", "static", "own_branches"])
 export type PullRequestPolicy = typeof PullRequestPolicy.Type
@@ -64,7 +64,7 @@ export class Source extends Schema.Opaque<Source>()(
     hookSecretVersion: Schema.Int,
     /** Time at which the current webhook secret became valid. */
     hookSecretCreatedAt: Timestamp,
-    /** The previous secret is valid until this time, or until a delivery uses the current secret. */
+    /** Time until which the previous secret is valid, unless a delivery uses the current secret earlier. */
     formerHookSecretUntil: Schema.optionalKey(Timestamp),
     /** The last webhook delivery. Deliveries with a wrong signature are recorded at most once every ten seconds. */
     lastDelivery: Schema.optionalKey(

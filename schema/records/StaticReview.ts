@@ -25,7 +25,7 @@ const FileChanges = Schema.Struct({
   more: Schema.Int
 })
 
-/** The result of a check by the tool. For `not_run`, contains the reason. */
+/** The result of a check by the tool. If the result is `not_run`, it contains the reason. */
 const ToolCheck = Schema.Struct({
   status: Schema.Literals(["passed", "failed", "not_run"]),
   reason: Schema.optionalKey(Schema.String),
@@ -61,8 +61,8 @@ export const ModuleReview = Schema.Struct({
 export type ModuleReview = typeof ModuleReview.Type
 
 /**
- * The review of a head without network, credentials, inputs or state. `baseCommit` is the newest commit of the base that svc
- * found in the head's history, or else the base's current commit.
+ * The review of a head, made without network access, credentials, inputs or state. `baseCommit` is the newest commit of the
+ * base that svc found in the head's history, or else the base's current commit.
  */
 export class StaticReview extends Schema.Opaque<StaticReview>()(
   Schema.Struct({

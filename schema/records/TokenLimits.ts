@@ -11,7 +11,7 @@ export interface TokenLimits {
   readonly environments?: ReadonlyArray<string>
 }
 
-/** The Project and environment of a record. The environment is absent if the record belongs to several. */
+/** The Project and environment of a record. The environment is absent if the record belongs to several environments. */
 export interface LimitedPlace {
   readonly projectId: string
   readonly environment: string | null
@@ -30,7 +30,7 @@ const after = (prefix: string, scopes: ReadonlyArray<string>) =>
 export const isLimit = (scope: string): boolean =>
   scope.startsWith(projectPrefix) || scope.startsWith(environmentPrefix)
 
-/** Returns the limits among the scopes, or `undefined` if there are none. An empty list of limits permits nothing. */
+/** Returns the limits that the scopes contain, or `undefined` if there are none. An empty list of limits permits nothing. */
 export const limitsOf = (scopes: ReadonlyArray<string>): TokenLimits | undefined => {
   const projects = after(projectPrefix, scopes)
   const environments = after(environmentPrefix, scopes)

@@ -15,7 +15,7 @@ export type UncertainCode = typeof UncertainCode.Type
 export class Uncertainty extends Schema.Opaque<Uncertainty>()(
   Schema.Struct({
     code: UncertainCode,
-    /** The objects that may exist, and the way to resolve the uncertainty. */
+    /** The objects that may exist, and how to resolve the uncertainty. */
     message: Schema.String,
     /** True if an approval of this plan has acknowledged the code. */
     acknowledged: Schema.Boolean

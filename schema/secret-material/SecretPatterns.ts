@@ -1,9 +1,9 @@
 /*
- * Each pattern matches the minimum that identifies its form, with exact or small repetition counts, so that the time of a scan is
- * proportional to the text even if the text is hostile.
+ * Each pattern matches the minimum that identifies its form, and has exact or small repetition counts, so that the time that
+ * a scan takes is proportional to the length of the text, even if the text is hostile.
  */
 
-/** Keys that start with a prefix that identifies their issuer. */
+/** Keys whose prefix identifies their issuer. */
 const prefixedKeys: ReadonlyArray<RegExp> = [
   /\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}/,
   /\b(?:gh[oprsu]_|github_pat_)[A-Za-z0-9]{10}/,
@@ -58,7 +58,8 @@ const assigned = (value: RegExp | string) =>
 /** `name=value`, `name: value` and `--name value`. References such as `$NAME` are not values. */
 const assignments: ReadonlyArray<RegExp> = [
   assigned(/=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/),
-  // Requires a value that looks like a credential (letters with digits, or long enough), because prose often follows a colon.
+  // Requires a value that looks like a credential (letters with digits, or long enough), because a colon is often followed
+  // by prose.
   assigned(
     `:[ \\t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)${prose}(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}`
   ),

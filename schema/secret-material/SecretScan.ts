@@ -131,8 +131,9 @@ const findWithin = (
 }
 
 /**
- * Returns the indexes of the first `limit` strings with forbidden material. Forms never span lines, so many strings are scanned
- * together, and only groups with a finding are divided: any number of clean strings costs one pass.
+ * Returns the indexes of the first `limit` strings that contain forbidden material. No form spans several lines, so many
+ * strings are scanned at once, and only a group with a finding is divided. Scanning any number of clean strings therefore
+ * takes a single pass.
  */
 export const findForbiddenTexts = (
   texts: ReadonlyArray<string>,

@@ -104,8 +104,9 @@ export const lostAnswerColumns: ReadonlyArray<string> = [`ALTER TABLE agent_runs
 /**
  * Credentials that only the agents of a pool have.
  *
- * - `agent_pool_provisions`: the Workspaces whose Connections the operator allows to use them
- * - `connections.provided_pool`, `provided_name`: set on a Connection that uses them; it stores no values
+ * - `agent_pool_provisions`: the Workspaces whose Connections the operator allows to use these credentials
+ * - `connections.provided_pool`, `provided_name`: set on a Connection that uses these credentials; such a Connection stores
+ *   no values
  */
 export const agentProvisionTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_pool_provisions (
@@ -134,11 +135,12 @@ export const providedMarkTables: ReadonlyArray<string> = [
     PRIMARY KEY (agent_id, name)
   )`,
   `ALTER TABLE run_plans ADD COLUMN provided_marks TEXT`,
-  // Indexed, because without the index a query would read the large plan files, which precede this column in the row.
+  // The column is indexed, because a query without the index would have to read the large plan files, which precede this
+  // column in the row.
   `CREATE INDEX run_plans_provided ON run_plans (run_id, provided_marks) WHERE provided_marks IS NOT NULL`
 ]
 
-/** The small sealed files of a result that has not been settled yet. Larger files are in the data folder. */
+/** The small sealed files of a result that svc has not settled yet. Larger files are in the data folder. */
 export const carriedFileTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_carried_files (
     run_id TEXT NOT NULL,

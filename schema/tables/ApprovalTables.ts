@@ -52,18 +52,18 @@ export const approvalTables: ReadonlyArray<string> = [
     DELETE FROM team_members WHERE subject = NEW.subject
       AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);
   END`,
-  // Copies earlier approvals, because their plans may still be waiting for an apply.
+  // Copies existing approvals, because their plans may still be waiting for an apply.
   `INSERT INTO run_approvals (run_id, approver, comment, created_at)
     SELECT id, COALESCE(approved_by, 'service'), approval_comment, approved_at FROM runs
     WHERE approved_at IS NOT NULL AND status = 'succeeded' AND type IN ('plan', 'destroy_plan')`,
-  // Email addresses of the commit's authors; NULL if an earlier release read the commit without them.
+  // Email addresses of the commit's authors; NULL if the commit was read by an earlier release, which did not store them.
   `ALTER TABLE source_snapshots ADD COLUMN authors TEXT`
 ]
 
 /**
  * Columns for the authors of a plan, the creators of automations, the people responsible for an automation that approved,
  * and the people responsible for auto-update. The creators of existing automations are read from the history. If the history
- * has no entry, only the creator of a token is known.
+ * contains no entry for an automation, only the creator of its token is known.
  */
 export const planAuthorTables: ReadonlyArray<string> = [
   `CREATE TABLE plan_authors (

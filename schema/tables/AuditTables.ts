@@ -40,8 +40,8 @@ export const auditFilterIndexes: ReadonlyArray<string> = [
 ]
 
 /**
- * Position of each event in its keyed chain (`actors/base/audit/AuditLink.ts`), and one row per chain. Events of earlier releases
- * get a position at the next startup.
+ * The position of each event in its keyed chain (`actors/base/audit/AuditLink.ts`), and a table with one row per chain.
+ * Events of earlier releases get a position at the next startup.
  */
 export const auditChainTables: ReadonlyArray<string> = [
   `ALTER TABLE audit_events ADD COLUMN position INTEGER`,

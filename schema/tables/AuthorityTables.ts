@@ -5,7 +5,7 @@ const trigger = (table: string, event: string, name: string) =>
   `CREATE TRIGGER authority_${table}_${name} AFTER ${event} ON ${table} BEGIN ${counted}; END`
 
 /**
- * Counts changes that may end the access of a live stream: to accounts, sessions, tokens, grants and memberships. Only
+ * Counts the changes to accounts, sessions, tokens, grants and memberships that may end the access of a live stream. Only
  * triggers write the counter, so that no revocation is missed. svc reads the counter after each commit.
  */
 export const authorityTables: ReadonlyArray<string> = [

@@ -17,8 +17,8 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX install_configs_by_workspace ON install_configs (workspace_id, created_at, id)`,
-  // A Capsule's authority. Every write that depends on this authority compares id, status, epoch, config, state version and
-  // generation.
+  // A Capsule's authority. Every write that depends on this authority compares the id, status, epoch, configuration, state
+  // version and generation.
   `CREATE TABLE capsules (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

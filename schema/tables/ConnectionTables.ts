@@ -85,8 +85,8 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
 
 /**
  * The rule for using a Connection, the version of its values, and the person whose authority automation uses. Only owners
- * and admins may use existing Connections. The person who attached a Connection or enabled auto-update is read from the
- * history, and is unknown if the history has no entry.
+ * and admins may use existing Connections. The migration reads from the history who attached a Connection or enabled
+ * auto-update; if the history has no entry, the person is unknown.
  */
 /** Normalises stored addresses. The names of both default registries are 22 characters long. */
 export const providerAddressSpelling: ReadonlyArray<string> = [
@@ -125,8 +125,8 @@ export const connectionUseColumns: ReadonlyArray<string> = [
       (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
         WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
     WHERE auth_connection_id IS NOT NULL`,
-  // Members can also set default refs. A rule applies to a default ref only if an owner or admin set the ref, or if it is
-  // the repository's own default.
+  // Members can also set default refs, so a rule covers a Source's default ref only if an owner or admin set that ref, or if
+  // it is the repository's own default.
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]
@@ -150,8 +150,8 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Pending authorizations: svc has redirected the person, who has not returned yet. Only the digest of the state parameter
-  // is stored.
+  // Pending authorizations: svc has redirected the person, but the person has not returned yet. Only the digest of the state
+  // parameter is stored.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -1,6 +1,6 @@
 /**
- * Hours between automatic drift checks; 0 means never. On a Capsule, `NULL` means the Workspace's setting; on a Workspace,
- * it means never. `drift_check_by` is the person whose authority the checks use for Connections.
+ * Hours between automatic drift checks; 0 means never. On a Capsule, `NULL` means that the Workspace's setting applies; on a
+ * Workspace, it means never. `drift_check_by` is the person whose authority the checks use for Connections.
  */
 export const driftCheckColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN drift_check_hours INTEGER`,

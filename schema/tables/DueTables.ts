@@ -1,11 +1,11 @@
-/** Selects messages with this name that an earlier release sent to this actor and never processed. */
+/** Selects messages of the given name that an earlier release sent to the given actor and never processed. */
 const unprocessed = (actor: string, message: string) =>
   `FROM cluster_messages WHERE entity_type = '${actor}' AND tag = '${message}' AND kind = 0 AND processed = 0`
 
 /**
- * Columns that record which work is due. Install plans, revision plans and Interfaces need none, because their existing columns
- * show which steps are due. Earlier releases stored this work as messages of a library. The upgrade converts unprocessed
- * messages, and drops the library's tables.
+ * Columns that record which work is due. Install plans, revision plans and Interfaces need no such columns, because their
+ * existing columns show which steps are due. Earlier releases stored this work as messages of a library. The upgrade
+ * converts unprocessed messages, and drops the library's tables.
  */
 export const dueWorkTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN follow_snapshot_id TEXT`,
@@ -29,7 +29,7 @@ export const dueWorkTables: ReadonlyArray<string> = [
     PRIMARY KEY (kind, record_id)
   )`,
   `CREATE INDEX stuck_work_by_workspace ON stuck_work (workspace_id, since)`,
-  // Created if missing, because a database without messages of earlier releases does not have this table.
+  // The table is created if it is missing, because it exists only in databases that contain messages from earlier releases.
   `CREATE TABLE IF NOT EXISTS cluster_messages (
     entity_type TEXT, entity_id TEXT, kind INTEGER, tag TEXT, payload TEXT, processed BOOLEAN
   )`,

@@ -103,15 +103,19 @@ export const identityTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The redirect URI of a grant, so that removing the URI can revoke the grant. `NULL` for devices, or if the URI is unknown. */
+/**
+ * The redirect URI of a grant, stored so that the grant can be revoked when the URI is removed. `NULL` for devices, or if
+ * the URI is unknown.
+ */
 export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,
   `UPDATE oidc_grants SET redirect_uri = (SELECT MIN(c.redirect_uri) FROM oidc_codes c WHERE c.grant_id = oidc_grants.id)`
 ]
 
 /**
- * Additional redirect URLs after signing out, and the secret of a Capsule's resource server. The secret is generated, stored
- * sealed in `generated_secrets`, and compared by its SHA-256. A plan pins the reviewed values together with the origin.
+ * Additional redirect URLs for use after sign-out, and the secret of a Capsule's resource server. The secret is generated,
+ * stored sealed in `generated_secrets`, and compared by its SHA-256. A plan pins the reviewed values together with the
+ * origin.
  */
 export const capsuleClientColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_capsule_clients ADD COLUMN post_logout_paths TEXT`,

@@ -21,5 +21,7 @@ export const installationTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The release that last used the database. An earlier release that cannot read the database reports which release can. */
+/**
+ * The release that last used the database. An earlier release that cannot read the database reports the release that can.
+ */
 export const installationReleaseColumns: ReadonlyArray<string> = ["ALTER TABLE installation ADD COLUMN release TEXT"]

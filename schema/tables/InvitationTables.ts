@@ -1,7 +1,8 @@
 /**
  * Invitations to a Workspace, or to the server without a Workspace (`workspace_id` is `NULL`). `stand_in` is the subject
- * that the list of members shows for the invited person; for an invitation by address it is generated, whether or not an
- * account has that address. `proof` records how using the link proves the address. `invited_by` is `NULL` for the operator.
+ * that the list of members shows for the invited person; for an invitation to an email address, the subject is generated,
+ * whether or not an account has that address. `proof` records how using the link proves the address. `invited_by` is `NULL`
+ * for the operator.
  */
 export const invitationTables: ReadonlyArray<string> = [
   `CREATE TABLE invitations (

@@ -46,8 +46,8 @@ export const sharedLeaseTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Data that every server of a database may need: the archives of commits and of builds, in parts, and the nonces that agents
- * sign. The parts of an archive belong to a copy, so that two servers can write the same archive at once.
+ * Data that every server sharing the database may need: the archives of commits and builds, stored in parts, and the nonces
+ * that agents sign. Each part belongs to one copy of an archive, so that two servers can write the same archive at once.
  */
 export const sharedArchiveTables: ReadonlyArray<string> = [
   `CREATE TABLE shared_archives (

@@ -1,6 +1,7 @@
 /**
- * Notices to endpoints outside the server. The transaction of an event also writes its notice and one delivery per subscribed
- * endpoint; without subscribers, it writes neither. `workspace_id` is `NULL` for the server's endpoints and notices.
+ * Notices to endpoints outside the server. The transaction that records an event also writes the event's notice and one
+ * delivery per subscribed endpoint. If no endpoint has subscribed, it writes neither. `workspace_id` is `NULL` for the
+ * server's endpoints and notices.
  */
 export const noticeTables: ReadonlyArray<string> = [
   `CREATE TABLE notice_endpoints (

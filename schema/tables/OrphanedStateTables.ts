@@ -1,8 +1,8 @@
 /**
  * Sealed states that an apply left behind and that were not accepted when the apply was settled. `state` and
  * `sealed_secrets` are erased when the state is discarded or adopted; adopting moves them to the StateVersion. All other
- * columns remain as evidence. `state_version_id`, `state_generation` and `execution_authority_epoch` are those of the
- * Capsule after the settlement.
+ * columns remain as evidence. `state_version_id`, `state_generation` and `execution_authority_epoch` are the Capsule's
+ * values after the settlement.
  */
 export const orphanedStateTables: ReadonlyArray<string> = [
   `CREATE TABLE left_over_states (

@@ -1,9 +1,9 @@
 /**
  * Changes that people make to their own accounts. `confirmed_at` is the time at which the person last confirmed their
- * identity in a session. `confirm_session` is the session that requested a sign-in at the upstream provider, to confirm an
- * identity or link another. `proof` records how using the link proves the address. A notice informs the account's owner of a
- * change. The secret of a second factor is sealed; `last_step` is the time step of its last accepted code, so that no code
- * is accepted twice.
+ * identity in a session. `confirm_session` is the session that requested a sign-in at the upstream provider, in order to
+ * confirm the person's identity or link another one. `proof` records how using the link proves the address. A notice informs
+ * the account's owner of a change. The secret of a second factor is sealed; `last_step` is the time step of its last
+ * accepted code, so that no code is accepted twice.
  */
 export const profileTables: ReadonlyArray<string> = [
   `ALTER TABLE account_sessions ADD COLUMN confirmed_at TEXT`,

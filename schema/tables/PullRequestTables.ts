@@ -8,7 +8,7 @@ export const pullRequestTables: ReadonlyArray<string> = [
   // The person who set `pull_requests`. Speculative plans of the repository's own branches use Connections with this person's
   // role.
   `ALTER TABLE sources ADD COLUMN pull_requests_by TEXT`,
-  // `asked` counts the requested polls. When a poll has covered all of these requests, `taken` equals `asked`.
+  // `asked` counts the requested polls. Once a poll has covered all of these requests, `taken` equals `asked`.
   `CREATE TABLE pull_request_looks (
     source_id TEXT PRIMARY KEY NOT NULL REFERENCES sources (id),
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -23,7 +23,8 @@ export const pullRequestTables: ReadonlyArray<string> = [
     error_code TEXT,
     error_message TEXT
   )`,
-  // `due` counts the reasons for a step. The step sets the count to 0, unless the count has changed since the step read it.
+  // `due` counts the reasons to take a step. The step resets the count to 0, unless the count has changed since the step
+  // read it.
   `CREATE TABLE pull_requests (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -86,7 +87,7 @@ export const pullRequestPlanColumns: ReadonlyArray<string> = [
 export const mergeGroupColumns: ReadonlyArray<string> = [`ALTER TABLE pull_requests ADD COLUMN merge_group TEXT`]
 
 /**
- * The comment and the status of each pull request at its forge. `due` counts the reasons for a report. When a report has
+ * The comment and the status of each pull request at its forge. `due` counts the reasons to send a report. Once a report has
  * covered all of these reasons, `taken` equals `due`.
  */
 export const pullRequestReportTables: ReadonlyArray<string> = [
@@ -110,8 +111,8 @@ export const pullRequestReportTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The comments that svc has read to find requests for a new plan. `taken` identifies the poll of the repository after which
- * svc read them.
+ * The comments that svc has read in search of requests for a new plan. `taken` identifies the poll of the repository after
+ * which svc read them.
  */
 export const commentLookTables: ReadonlyArray<string> = [
   `CREATE TABLE comment_looks (

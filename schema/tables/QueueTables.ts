@@ -3,7 +3,7 @@ const subject = `COALESCE(created_by, '')`
 
 /**
  * The first queued Run of a Capsule may start if none of its Runs is running; all other queued Runs wait. Triggers maintain
- * this state. They cover every status change, and claiming a Run need not read entire queues.
+ * this state, so that every status change is covered, and claiming a Run does not require reading entire queues.
  */
 const settleLine = `
     UPDATE runs SET capsule_wait = 1 WHERE capsule_line = NEW.capsule_line AND status = 'queued' AND capsule_wait = 0;

@@ -19,13 +19,14 @@ export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN last_log_batch INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE runs ADD COLUMN log_ended_at TEXT`,
   `ALTER TABLE runs ADD COLUMN start_acknowledged_at TEXT`,
-  // Run folders used to be named after the attempt. Using that number as the fence lets a running Run keep its folder.
+  // Run folders used to be named after the attempt. The attempt number becomes the fence, so that a running Run keeps its
+  // folder.
   `UPDATE runs SET fence = attempt`,
   `UPDATE runs SET
     last_event_seq = COALESCE((SELECT MAX(seq) FROM run_events WHERE run_id = runs.id), 0),
     last_log_seq = COALESCE((SELECT MAX(last_seq) FROM run_log_chunks WHERE run_id = runs.id), 0)`,
   `UPDATE runs SET log_ended_at = COALESCE(finished_at, started_at) WHERE status NOT IN ('queued', 'running')`,
-  // Owners used to be random process names. They now count as incarnation 0, which precedes all others.
+  // Owners used to be random process names. These owners now count as incarnation 0, which precedes all other incarnations.
   `ALTER TABLE installation ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0`,
   `UPDATE runs SET owner = CASE WHEN status = 'running' THEN (SELECT installation_id || '#0' FROM installation) END`,
   `CREATE INDEX runs_log_open ON runs (id) WHERE started_at IS NOT NULL AND log_ended_at IS NULL`,

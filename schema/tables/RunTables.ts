@@ -62,7 +62,7 @@ export const runTables: ReadonlyArray<string> = [
     state TEXT NOT NULL,
     saved_at TEXT NOT NULL
   )`,
-  // The result that a finished Run passes to its coordinator before the initial commit.
+  // The result that a finished Run passes to its coordinator, until the initial commit.
   `CREATE TABLE run_results (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     result TEXT NOT NULL,
@@ -113,8 +113,8 @@ export const secretRuleColumns: ReadonlyArray<string> = [
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
 /**
- * The isolation of a Run's module, and its network; `NULL` before the module executes, and in rows written before these
- * columns existed.
+ * The isolation of a Run's module, and the network that the module can reach; `NULL` before the module executes, and in rows
+ * written before these columns existed.
  */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,
@@ -131,8 +131,8 @@ export const emptySyncColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The log of a finished Run is removed in two steps, so that the process may exit at any time. Once `log_removed_at` is set,
- * svc no longer reads the log. While `log_removing` is 1, some lines have not been deleted yet.
+ * The log of a finished Run is removed in two steps, so that the process can safely exit at any time. Once `log_removed_at`
+ * is set, svc no longer reads the log. While `log_removing` is 1, some lines have not been deleted yet.
  */
 export const logRemovalColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN log_removed_at TEXT`,

@@ -81,7 +81,7 @@ export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** The sealed previous webhook secret. It is valid until this time, or until a delivery uses the new secret. */
+/** The previous webhook secret, sealed. It is valid until the stored time, or until a delivery uses the new secret. */
 export const formerHookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN former_hook_secret TEXT`,
   `ALTER TABLE sources ADD COLUMN former_hook_secret_until TEXT`
@@ -120,7 +120,7 @@ export const laneTables: ReadonlyArray<string> = [
     SELECT s.source_id, s.ref, s.path, s.id, s.resolved_commit, s.created_at, s.created_at FROM source_snapshots s
     WHERE s.id = (SELECT n.id FROM source_snapshots n WHERE n.source_id = s.source_id AND n.ref = s.ref AND n.path = s.path
       ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`,
-  // Converts default lanes that an earlier release recorded as not fetchable.
+  // Converts the default lanes that an earlier release had recorded as impossible to fetch.
   `INSERT INTO source_lanes (source_id, ref, path, error_code, error_message, error_since)
     SELECT id, default_ref, default_path, 'source_sync_failed', 'The last sync failed. Sync the Source again to see why.', updated_at
     FROM sources WHERE status = 'error'
@@ -129,7 +129,7 @@ export const laneTables: ReadonlyArray<string> = [
   `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
 ]
 
-/** The commit message; NULL if an earlier release read the commit without it. */
+/** The commit message; NULL if the commit was read by an earlier release, which did not store the message. */
 export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]

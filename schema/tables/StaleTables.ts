@@ -1,4 +1,4 @@
-/** SQL expression for the snapshot with the newest commit of a Capsule's lane. */
+/** SQL expression for the snapshot that contains the newest commit of a Capsule's lane. */
 const newestOfLane = `(SELECT s.id FROM source_snapshots s WHERE s.source_id = capsules.source_id
   AND s.ref = capsules.adopted_ref AND s.path = capsules.adopted_path ORDER BY s.created_at DESC, s.id DESC LIMIT 1)`
 

@@ -60,8 +60,8 @@ export const uncheckedKeys: ReadonlyArray<string> = [
 ]
 
 /**
- * The first address of an object that moved, and its taint. Objects indexed before this column existed have neither until they
- * change.
+ * The first address of an object that moved, and whether an object is tainted. Objects that were indexed before these
+ * columns existed have neither value until they change.
  */
 export const movedObjectColumns: ReadonlyArray<string> = [
   `ALTER TABLE resource_versions ADD COLUMN origin TEXT`,

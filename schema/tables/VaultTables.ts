@@ -16,8 +16,8 @@ export const vaultTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Columns whose sealed value may be too long for one row: the table, the column and the row's key. The parts of a value have that
- * key as `owner`, so that deleting one row does not remove another row's parts.
+ * Columns whose sealed value may be too long for one row: the table, the column and the row's key. Each part of a value
+ * stores the row's key as `owner`, so that deleting one row does not remove another row's parts.
  */
 export const longValues = [
   { table: "state_versions", column: "state", key: "id" },

@@ -23,7 +23,7 @@ export const withSpecifiers = (text: string, exchange: (specifier: string) => st
     return other === undefined ? found : found.replace(`${quote}${specifier}${quote}`, `${quote}${other}${quote}`)
   })
 
-/** Reads the modules and declarations below a folder, by relative path. */
+/** Reads the modules and declarations below a folder, keyed by relative path. */
 export const moduleFiles = Effect.fn("moduleFiles")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -16,8 +16,8 @@ export interface ImageOptions extends Omit<DebOptions, "revision"> {
   /** Debian mirror. If absent, the default mirror is used. */
   readonly mirror: string | undefined
   /**
-   * The archive of OpenTofu, and the SHA-256 of the archive in hexadecimal. Without an archive, the image contains no tool.
-   * The image never contains Terraform.
+   * The archive of OpenTofu, and the SHA-256 of the archive in hexadecimal. If there is no archive, the image contains no
+   * tool. The image never contains Terraform.
    */
   readonly tofu: { readonly archive: string; readonly sha256: string } | undefined
 }

@@ -5,7 +5,7 @@ import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { addressForms } from "../../schema/records/EmailAddress.ts"
 
-/** Maximum number of attempts per minute, by address or by subject. */
+/** Maximum number of attempts per minute for each address or subject. */
 const perMinute = {
   sign_in: 10,
   token: 120,
@@ -30,7 +30,9 @@ export type Attempt = keyof typeof perMinute
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 
-/** Maximum number of attempts per minute on one account from unknown devices before further attempts are delayed. */
+/**
+ * Maximum number of attempts per minute that unknown devices can make on one account before further attempts are delayed.
+ */
 const unhurriedPerMinute = 30
 const strangerDelay = Duration.seconds(5)
 /** Maximum number of delayed attempts on the whole server, because each delayed attempt keeps a request open. */
@@ -64,8 +66,8 @@ const expandIpv6 = (address: string): ReadonlyArray<string> => {
 }
 
 /**
- * Rate limits by address and by subject, kept in memory. If several servers share a database, each server allows an equal
- * share of the attempts.
+ * Enforces rate limits for each address and each subject. Keeps the counts in memory. If several servers share a database,
+ * each server allows an equal share of the attempts.
  */
 export class AttemptLimits extends Context.Service<
   AttemptLimits,
@@ -77,9 +79,9 @@ export class AttemptLimits extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /**
      * Counts a sign-in attempt. A known device has a separate budget, which nobody else can use up. Attempts from unknown
-     * devices are limited by address, both per account and in total. If attempts on one account come from many addresses,
-     * svc only delays them, because refusing them would let attackers lock the owner out. Only a limited number of attempts
-     * may wait at the same time; svc refuses the rest. Fails with `rate_limited`.
+     * devices are limited for each address, both on one account and in total. If attempts on one account come from many
+     * addresses, svc only delays them, because refusing them would let attackers lock the owner out. Only a limited number
+     * of attempts may wait at the same time; svc refuses the rest. Fails with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined

@@ -43,7 +43,9 @@ const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
-/** Returns the data that the sign-in page needs before sign-in: the available methods and the provider's name. */
+/**
+ * Returns the data that the sign-in page needs before the person signs in: the available methods and the provider's name.
+ */
 const offer = Effect.gen(function* () {
   const { passkeys, password } = yield* offeredSignInMethods
   const { name } = yield* UpstreamProvider
@@ -53,8 +55,8 @@ const offer = Effect.gen(function* () {
 const encodeLink = HttpServerResponse.schemaJson(SetupLinkAnswer)
 
 /**
- * Returns the purpose of the link, or the reason why it no longer works, when the page opens and before the person fills in
- * a form.
+ * Returns the purpose of the link, or the reason why it no longer works. The page requests this when it opens, before the
+ * person fills in a form.
  */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
@@ -161,7 +163,7 @@ const ownRoutes = HttpRouter.use(
   })
 )
 
-/** Setup, sign-in, sign-out, sign-up by invitation, and a person's sessions. */
+/** Routes for setup, sign-in, sign-out, sign-up by invitation, and a person's sessions. */
 export const authRoutes = Layer.mergeAll(
   ownRoutes,
   confirmationRoutes,

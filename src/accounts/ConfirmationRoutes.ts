@@ -88,7 +88,7 @@ const byPasskey = Effect.gen(function* () {
   return done
 })
 
-/** Counts an entered code as an attempt, because it could be a guess. */
+/** Counts each code that is entered as an attempt, because it could be a guess. */
 const countCode = Effect.fnUntraced(function* (subject: string) {
   const limits = yield* AttemptLimits
   yield* limits.consume("confirmation", { subject: `code:${subject}` })
@@ -118,7 +118,7 @@ const decide = Effect.gen(function* () {
 })
 
 /**
- * Routes by which a person with a session confirms their identity. With the upstream provider, confirmation begins at
+ * Routes by which a person with a session confirms their identity. A confirmation through the upstream provider begins at
  * `/auth/upstream/start?confirm=true`.
  */
 export const confirmationRoutes = HttpRouter.use(

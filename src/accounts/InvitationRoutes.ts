@@ -64,7 +64,7 @@ const withPasskey = Effect.gen(function* () {
   return yield* signedInResponse(opened, 201)
 })
 
-/** Creates an account with an invitation, and accepts the invitation. */
+/** Creates an account from an invitation, and accepts the invitation. */
 export const invitationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | InvitedSignUp | KnownDevices>())

@@ -8,7 +8,7 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 /** Maximum lifetime of a cookie. Browsers limit the lifetime to 400 days. */
 const lifetime = Duration.days(400)
 
-/** Maximum number of people recorded per browser. The most recent people are kept. */
+/** Maximum number of people to record for one browser. If there are more, only the most recent are kept. */
 const maxSubjects = 4
 
 const maxLength = 512
@@ -42,8 +42,8 @@ const macPurpose = "known-device"
 
 /**
  * Uses a cookie to recognise browsers in which a person has signed in before. The cookie is not a credential: it only gives
- * the person a separate attempt budget in that browser. The cookie does not reveal the person's identity, and has no effect
- * for other people.
+ * the person a separate budget of sign-in attempts in that browser. The cookie does not reveal the person's identity, and
+ * has no effect for other people.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,
@@ -52,7 +52,7 @@ export class KnownDevices extends Context.Service<
     readonly recognise: (
       subject: string
     ) => Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
-    /** Marks the browser that receives the response as used by this person. */
+    /** Records that this person has used the browser that receives the response. */
     readonly remember: (
       response: HttpServerResponse.HttpServerResponse,
       subject: string

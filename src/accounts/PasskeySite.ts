@@ -5,8 +5,8 @@ import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { isNamedHost } from "./SignInOffer.ts"
 
 /**
- * Returns the site for which this server's passkeys are valid. Fails with `capability_not_available` if the server is reachable
- * only by an IP address.
+ * Returns the WebAuthn site for which this server's passkeys are valid. Fails with `capability_not_available` if the server
+ * is reachable only by an IP address.
  */
 export const passkeySite = Effect.gen(function* () {
   const { baseUrl, displayName } = yield* HttpSettings

@@ -34,7 +34,7 @@ const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   yield* limits.enter({ address: yield* address, account: email, device })
 })
 
-/** Counts a guess at the signed-in person's password. */
+/** Counts an attempt to enter the signed-in person's password. */
 export const countPasswordGuess = Effect.fnUntraced(function* (subject: string) {
   const limits = yield* AttemptLimits
   yield* limits.consume("sign_in", { subject })
@@ -51,7 +51,7 @@ export const requirePasswords = Effect.filterOrFail(
     })
 )
 
-/** Counts an attempt, and redeems a setup link with a password. */
+/** Counts the attempt, and redeems a setup link by setting a password. */
 export const enterBySetup = Effect.fnUntraced(function* (
   redemption: Pick<PasswordRedemption, "secret" | "password" | "email" | "displayName">
 ) {

@@ -97,7 +97,9 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   })
 })
 
-/** Handles the forms on the pages before sign-in, as sent by a browser without scripts. Responds with pages and redirects. */
+/**
+ * Handles the forms of the signed-out pages as a browser without scripts submits them. Responds with pages and redirects.
+ */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

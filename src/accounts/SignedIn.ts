@@ -30,7 +30,7 @@ export const signedIn = Effect.gen(function* () {
 })
 
 /**
- * Like `signedIn`, for a request that changes the account. Fails with `permission_denied` for a session confined to one
+ * Like `signedIn`, for a request that changes the account. Fails with `permission_denied` if the session is confined to one
  * Workspace, because the change would affect other Workspaces too.
  */
 export const signedInToChange = Effect.gen(function* () {
@@ -64,7 +64,7 @@ export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =
 
 export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
 
-/** Sets the session cookie, and marks this browser as used by the person. */
+/** Sets the session cookie, and records that the person has used this browser. */
 export const withSignIn = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   { secret, subject }: Pick<OpenSession, "secret"> & { readonly subject: string }

@@ -1,7 +1,7 @@
 import { type Context, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-/** Provides routes with their services, and forbids caching of responses, because they contain a person's identity. */
+/** Provides routes with their services, and forbids caching their responses, because these identify a person. */
 export const uncached =
   <S>(services: Context.Context<S>) =>
   <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>

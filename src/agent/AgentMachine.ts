@@ -13,7 +13,7 @@ import { ownCredentials } from "./OwnCredentials.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { agentMachineSettings, type AgentMachineSettings } from "./AgentSettings.ts"
 
-/** Time after which a snapshot is removed if no Run has used it. A missing snapshot is fetched again. */
+/** Time after which a snapshot is removed if no Run has used it. If a later Run needs it, it is fetched again. */
 const snapshotGrace = Duration.hours(1)
 
 export const agentTools = (folder: string) =>

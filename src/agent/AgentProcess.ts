@@ -12,14 +12,14 @@ import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
 import { httpTransport } from "./HttpTransport.ts"
 import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
 
-/** Error if another process already uses this folder to take jobs. */
+/** The error if another process that uses this folder is already taking jobs. */
 export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>()("AgentAlreadyRunning", {
   message: Schema.String
 }) {}
 
 /**
- * Error if the platform is not Linux. Agents rely on two features of Linux: a clock that advances during suspend, and a list
- * of the processes in a folder.
+ * The error if the platform is not Linux. Agents rely on two features of Linux: a clock that advances while the machine is
+ * suspended, and a list of the processes in a folder.
  */
 export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
   message: Schema.String
@@ -73,7 +73,7 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       yield* Effect.forkScoped(Effect.andThen(start.stop, runs.stopTools))
       yield* Effect.raceFirst(work.takeJobs, start.drain)
       yield* machine.drain
-      // Let another process take jobs from here on, while this process finishes its Runs.
+      // From here on, let another process take jobs while this process finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
       // Interrupt the renewal first, because it would begin another session when this session ends.

@@ -7,7 +7,7 @@ import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/a
 import { adoptRoom, type AgentRunFolder } from "../../runner/agent/AgentRunFolder.ts"
 import { openSpool } from "../../runner/agent/Spool.ts"
 
-/** The server's response about a held Run: the Run's status, and how much longer this agent holds the Run. */
+/** The server's response about a Run that this agent holds: the Run's status, and how much longer the agent may hold it. */
 type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly leaseSeconds?: number
   readonly acknowledged?: number
@@ -24,8 +24,8 @@ const opens = (given: HeldWith) =>
  *
  * - `adopt`: takes over the Runs of earlier processes; these Runs are not confirmed yet
  * - `add`: opens and holds a Run, then returns while the work continues in the background; the Run is held until the work ends,
- *   and the resources that `opening` acquired are released afterwards; cannot be interrupted while opening; does nothing if
- *   `opening` returns `undefined`
+ *   and the resources that `opening` acquired are released afterwards; cannot be interrupted while `opening` runs; does
+ *   nothing if `opening` returns `undefined`
  * - `confirm`, `end`: apply the server's response for the held Runs; `sent` is the time at which the request was sent
  * - `stopTools`: asks the tools of all held Runs to stop
  */
@@ -141,5 +141,5 @@ export class AgentRuns extends Context.Service<
   )
 }
 
-/** Lists the Runs that this process holds, as reported in the first message of a session. */
+/** Lists the Runs that this process holds, in the form that the first message of a session reports. */
 export const heldRuns = (runs: AgentRuns["Service"]) => runs.all().map(heldRun)

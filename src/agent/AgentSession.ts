@@ -49,7 +49,7 @@ export interface SessionSource {
 /**
  * This agent's session with its server.
  *
- * - `calls`: made under the session that is current when a message is sent
+ * - `calls`: sends messages, each under the session that is current at that moment
  * - `begin`: replaces the session of generation `seen`; concurrent callers share one new session
  * - `generation`: changes with each session
  * - `takesFiles`: true if the server accepts small files within messages

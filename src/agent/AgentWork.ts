@@ -22,7 +22,10 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
-/** Maximum time to report that the agent is exiting. If the server is unreachable, it detects the agent's absence later. */
+/**
+ * Maximum time to spend on reporting that the agent is exiting. If the server cannot be reached, it detects the agent's
+ * absence later.
+ */
 const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
@@ -37,9 +40,9 @@ type Services =
   | Guard
   | FileSystem.FileSystem
 
-/** Checks that this machine can execute the job. If not, people see the missing requirement on the waiting Run. */
+/** Checks that this machine can execute the job. If it cannot, the waiting Run shows people which requirement is missing. */
 const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: AgentFacts["disk"]) {
-  // Check the disk again, because the disk may have filled up since the poll.
+  // Check the disk again, because it may have filled up since the agent requested the job.
   if (disk.low) return yield* new OfferUnusable({ message: "Its disk is nearly full." })
   const opened = yield* openedJob(offer)
   const place = yield* RunPlace
@@ -110,7 +113,8 @@ export class AgentWork extends Context.Service<
             return yield* Effect.ignore(until(declined))
           }
           const job = opened.success
-          // Use the offer's lease until the agent has confirmed the offer; then the server grants the Run's own lease.
+          // Use the lease of the offer until the agent has confirmed the offer, because only then does the server grant the
+          // lease of the Run.
           const lease = makeLease(machineClocks, sent, Math.min(offer.leaseSeconds, acceptWithinSeconds))
           const opening = Effect.map(makeRoom(folder.runs, { runId, fence }, offer.kind), (room) =>
             room === undefined ? undefined : { room, lease, stage: "accepted" as const }

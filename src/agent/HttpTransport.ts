@@ -15,8 +15,8 @@ import { agentPath, type BlobKind, StoredBytes } from "../../schema/agent/Blob.t
 /* Transfers large files over HTTP in parts, so that after a dropped connection only the missing parts are sent again. */
 
 /**
- * Maximum length of the header. The header differs each time a file is sealed, so a transfer interrupted within the header
- * starts again.
+ * Maximum length of the header. The header is different each time a file is sealed, so a transfer that is interrupted within
+ * the header starts again.
  */
 const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
@@ -36,7 +36,7 @@ const refusedBy = (status: number) => {
   return new Rejected({ message: `The server answered ${status} to a file.` })
 }
 
-/** Reads a part of a file. Reads from memory if the file is in memory. */
+/** Reads a part of a file, either from memory or from disk. */
 const partOf = ({ bytes, path, sizeBytes }: SentFile, from: number) =>
   bytes === undefined
     ? Effect.acquireUseRelease(
@@ -92,7 +92,7 @@ const putBlob = Effect.fnUntraced(function* (
   }
 })
 
-/** Downloads a file into `target`, resuming after the part that is already present. */
+/** Downloads a file into `target`. Resumes after the part that is already present. */
 const getBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -111,7 +111,7 @@ const getBlob = Effect.fnUntraced(function* (
   const response = yield* client
     .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
     .pipe(Effect.timeout(longestPart))
-  // The file is already complete, because only the response was lost.
+  // The file is already complete; only the server's response was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
     return yield* new FetchRefused({

@@ -23,14 +23,14 @@ interface Problem {
 }
 
 /**
- * Returns true if the server refuses these keys because it does not accept them, or does not accept them yet, as the agent's
- * keys. A lost response or a busy server is not a refusal.
+ * Returns true if the server refuses these keys because it does not accept them as the agent's keys, or does not do so yet.
+ * A lost response or a busy server is not a refusal.
  */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
 const isRejected = (problem: Problem) => problem._tag === "Rejected"
 
-/** Begins a session signed with these keys. `next` announces the keys that will follow. */
+/** Begins a session signed with these keys. `next` announces the keys that the agent will use afterwards. */
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
@@ -50,8 +50,8 @@ export const keyChange = Effect.gen(function* () {
     if (Option.isSome(next) || !mayBegin) return next
     const at = yield* DateTime.now
     if (madeAt === undefined) {
-      // Record only the date of the keys, because a draining process of the previous release keeps the old keys in memory
-      // while it holds Runs.
+      // Record only the date of the keys and do not replace them, because a draining process of the previous release keeps
+      // the old keys in memory as long as it holds Runs.
       yield* folder.dateKeys(DateTime.formatIso(at))
       return next
     }
@@ -110,7 +110,7 @@ export const keyChange = Effect.gen(function* () {
         announced === sign
           ? Effect.catch(taking, (problem) => {
               if (isRefused(problem)) return announcing
-              // If the current keys are refused too, the refusal concerns the agent itself.
+              // If the server also refuses the current keys, it is refusing the agent itself.
               return isRejected(problem)
                 ? Effect.catchIf(announcing, isRefused, () => Effect.fail(problem))
                 : Effect.fail(problem)

@@ -19,11 +19,11 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Interval, in seconds, for checking whether credentials have been replaced. */
+/** Interval, in seconds, between checks for replaced credentials. */
 const betweenLooksSeconds = 5
 /** Minimum free space for the agent to take new jobs. If less than half of this space is free, a Run is stopped. */
 const leastFreeBytes = 1024 ** 3
-/** The minimum free space on a small disk, as a fraction of the disk's size. */
+/** On a small disk, the minimum free space as a fraction of the disk's size. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>
@@ -46,7 +46,7 @@ export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
-    /** Marks that identify the contents of the agent's own credentials, for the next session. */
+    /** Returns marks that identify the contents of the agent's own credentials, to report in the next session. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
     /** True if the agent's own credentials have changed since the last session. This is checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>

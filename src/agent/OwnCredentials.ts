@@ -41,7 +41,7 @@ const makeMarks = (folder: string) => {
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
 
-/** A label that is short, so that nobody can mistake it for a value. */
+/** A label. It must be short, so that nobody enters a value by mistake. */
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
@@ -104,7 +104,7 @@ const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | un
 const unusable = (name: string, what: string, why: string) =>
   new NotProvided({ message: `The credentials ${name} of this agent cannot be used: ${what} ${why}.` })
 
-/** Reads a file. Hides the original error message, because it is about the machine and not the Run. */
+/** Reads a file. Hides the original error message, because the message describes the machine instead of the Run. */
 const contents = (name: string, what: string, path: string) =>
   Effect.tryPromise({
     try: () => readFile(path),

@@ -18,7 +18,7 @@ const doubled = 2
 
 /**
  * Returns the time to wait before the next attempt. The time doubles with each attempt and includes jitter, so that agents
- * do not retry in lockstep.
+ * do not all retry at the same time.
  */
 const backoff = (attempt: number) =>
   Random.next.pipe(

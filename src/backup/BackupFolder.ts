@@ -1,7 +1,7 @@
 import { Clock, Effect, FileSystem, Path } from "effect"
 
 const fileName = /^svc-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.backup$/
-/** Suffix of a backup that has not been verified yet. */
+/** The suffix of the file name of a backup that has not been verified yet. */
 const pendingEnd = ".unverified"
 
 export interface KeptBackup {
@@ -25,7 +25,7 @@ export const writtenAtOf = (name: string): number | undefined => {
 
 /**
  * Sorts backups, newest first. A time in the future was recorded before the clock was corrected. A backup with a future time
- * is sorted as the oldest, so that it neither delays the next backup nor is kept longer than it.
+ * counts as the oldest, so that it does not delay the next backup and is not kept for longer than newer backups.
  */
 const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
   const age = ({ writtenAt }: KeptBackup) => (writtenAt > at ? Number.MAX_SAFE_INTEGER : at - writtenAt)

@@ -40,7 +40,7 @@ export const failedBackups = Metric.counter("svc_backups_failed_total", {
 /** Error if a command that the server started has failed. */
 class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("SvcSubprocessFailed", {
   message: Schema.String,
-  /** True if the backup was written but the trial restore failed. */
+  /** True if the backup was written but could not be restored in the trial. */
   isUnverified: Schema.optionalKey(Schema.Boolean)
 }) {}
 
@@ -104,10 +104,10 @@ const runSvc = Effect.fn("runSvc")(
 )
 
 const lookEvery = "15 seconds"
-/** Maximum wait before the next attempt after a failure. A shorter backup interval takes precedence. */
+/** Maximum time between a failure and the next attempt. If the backup interval is shorter, the interval applies. */
 const retryMillis = 3_600_000
 
-/** Makes sure that the names of the files in a folder are durable. */
+/** Flushes a folder to disk, so that the names of its files are durable. */
 const syncFolder = (folder: string) =>
   Effect.flatMap(FileSystem.FileSystem, (files) =>
     Effect.scoped(Effect.flatMap(files.open(folder, { flag: "r" }), (handle) => handle.sync))
@@ -121,8 +121,8 @@ const verified = (settings: Settings, file: string) =>
   )
 
 /**
- * Writes a backup into the folder and verifies it by restoring it. Gives the backup its final name and removes the oldest
- * backups only after the verification, so an unusable backup never replaces a usable one.
+ * Writes a backup into the folder and verifies it by restoring it. Only after the verification does it give the backup its
+ * final name and remove the oldest backups, so an unusable backup never replaces a usable one.
  */
 const makeBackup = Effect.fn("makeBackup")(
   function* (settings: Settings, folder: string) {

@@ -22,7 +22,7 @@ const emailFlag = Flag.String("email").pipe(
   Flag.withMetavar("address")
 )
 /**
- * Builds a link to the server given by the flag. Without the flag, uses the server that issued the link or, if there is
+ * Builds a link to the server given by the flag. If the flag is absent, uses the server that issued the link or, if there is
  * none, the server in the settings.
  */
 const linkOf = (

@@ -70,8 +70,8 @@ export const backupCommand = Command.make(
         message: `${settings.dataDir} contains no database. Set the data folder with --data-dir.`
       })
     }
-    // This is safe while a server is running: the copy uses SQLite's online backup API, and the command migrates, claims and
-    // writes nothing.
+    // This is safe while a server is running: the copy uses SQLite's online backup API, and the command does not migrate,
+    // claim or change anything.
     const filesOf = settings.backupSnapshots ? settings.dataDir : undefined
     const written = yield* backupTo(file, yield* masterKeys(settings), { filesOf, progress }).pipe(
       Effect.provide(layerCopying(database))

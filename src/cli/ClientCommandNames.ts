@@ -81,7 +81,7 @@ export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name =
 
 /** Returns true if the command line is for a client. */
 export const isClientCommand = ([name, ...rest]: ReadonlyArray<string>): boolean => {
-  // A first word that is still being typed does not identify a command yet, because it may become any command.
+  // While the first word is still being typed, it does not identify a command, because it may become any command.
   if (name === candidatesCommandName) return rest.length > 2 && isClientCommand(rest.slice(1))
   return name !== undefined && clientCommandNames.has(name)
 }

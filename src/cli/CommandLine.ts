@@ -35,8 +35,8 @@ const codeOf = (error: unknown): string => {
 }
 
 /**
- * Returns the failure that ended a command. Its type is unknown, because printing can fail even in a command that declares no
- * failures.
+ * Returns the failure that ended a command. The type of the failure is unknown, because printing can fail even in a command
+ * that declares no failures.
  */
 const failureOf = (cause: Cause.Cause<unknown>): unknown => {
   const unwritten = cause.reasons.find((reason) => Cause.isDieReason(reason) && reason.defect instanceof OutputFailed)
@@ -46,7 +46,10 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown => {
   )
 }
 
-/** Reports on standard error why a command failed, unless the command has already printed the failure as its result. */
+/**
+ * Reports, on standard error, why a command failed. Does nothing if the command has already printed the failure as its
+ * result.
+ */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   // Report a full disk explicitly. A full disk can end any step with a defect, and the defect's stack trace and SQL would
@@ -57,7 +60,7 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
     failure instanceof PlanWaits ||
     Terminal.isQuitError(failure) ||
     (failure instanceof CommandFailed && failure.reported === true) ||
-    // The pipe's reader has closed the pipe, so no more output is needed.
+    // The program that reads from the pipe has closed it, so no more output is needed.
     (failure instanceof OutputFailed && failure.errno === "EPIPE")
   if (CliError.isCliError(failure) || isReported) return Effect.void
   if (failure === undefined) return Console.error(Cause.pretty(cause))

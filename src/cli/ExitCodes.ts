@@ -3,7 +3,7 @@ import { CliError } from "effect/cli"
 import { errorStatuses } from "../../schema/errors/ApiError.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** All exit codes of all commands. `npm run docs:cli` generates `docs/exit-codes.md` from this table. */
+/** All exit codes that commands use. `npm run docs:cli` generates `docs/exit-codes.md` from this table. */
 export const exitCodes = {
   done: 0,
   failed: 1,

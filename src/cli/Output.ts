@@ -36,7 +36,7 @@ export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { me
 /** Formats a value as one line of JSON, with invisible characters escaped. */
 export const jsonLine = (value: unknown): string => visibleJson(JSON.stringify(value))
 
-/** Error if standard output did not accept the entire result. The reader has received at most a part of it. */
+/** The error if standard output did not accept the entire result. Its reader has received at most a part of the result. */
 export class OutputFailed extends Schema.TaggedError<OutputFailed>()("OutputFailed", {
   message: Schema.String,
   /** The system's error code, such as `ENOSPC`. */
@@ -51,7 +51,7 @@ export const printLine = (text: string): Effect.Effect<void, OutputFailed> =>
     defect instanceof OutputFailed ? Effect.fail(defect) : Effect.die(defect)
   )
 
-/** Prints the result of a command with invisible characters escaped: the value with `--json`, otherwise the text. */
+/** Prints the result of a command with invisible characters escaped: the value if `--json` is set, otherwise the text. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void, OutputFailed> =>
   json ? Effect.flatMap(OutputFormat, (format) => printLine(formatted(format, value))) : printLine(visibleText(text))
 
@@ -86,9 +86,9 @@ export const printSecret = <E, R>(
     )
   )
 
-/** Refuses a command that works only on the embedded database's file if the database is in PostgreSQL. */
+/** If the database is in PostgreSQL, refuses a command that works only on the file of the embedded database. */
 export const requireEmbedded = ({ databaseUrl }: { readonly databaseUrl?: unknown }) =>
   databaseUrl === undefined ? Effect.void : Effect.fail(new CommandFailed({ ...misuse, message: embeddedOnly }))
 
-/** Creates the error for a command that has already printed its refusal as the result. */
+/** Creates the error for a command that was refused and has already printed the refusal as its result. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

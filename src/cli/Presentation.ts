@@ -24,9 +24,9 @@ export const withRequired = (help: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
 })
 
 /**
- * Built-in flags that svc removes: the log level, because servers have `--log` and commands log nothing; the wizard, because its
- * prompts ask for values that do not belong on a command line; and the built-in completions without names, because the
- * completions of `svc completion` include names.
+ * Built-in flags that svc removes. The log level is removed because servers have `--log` and commands log nothing; the
+ * wizard, because its prompts ask for values that do not belong on a command line; and the built-in completions, because,
+ * unlike those of `svc completion`, they do not complete the names of records.
  */
 const leftOut: ReadonlyArray<unknown> = [GlobalFlag.LogLevel, GlobalFlag.Wizard, GlobalFlag.Completions]
 

@@ -26,9 +26,9 @@ const write = (descriptor: number, values: ReadonlyArray<unknown>): void => {
 }
 
 /**
- * Console of a command. Unlike the runtime's console, it throws `OutputFailed` if standard output does not accept the text,
- * and it never prints colours to standard error. A call returns only after everything is written, so the process may exit
- * immediately.
+ * The console of a command. Unlike the runtime's console, it throws `OutputFailed` if standard output does not accept the
+ * text, and it never prints colours to standard error. A call returns only after everything has been written, so the process
+ * may exit immediately.
  */
 export const processConsole: Console.Console = {
   ...globalThis.console,

@@ -1,6 +1,6 @@
 import type { Run } from "../../schema/records/Run.ts"
 
-/** Describes the effect of releasing a Run: a Run that has changed nothing starts over, and an apply fails. */
+/** Describes the effect of releasing a Run: if the Run has changed nothing, it starts again; if it is an apply, it fails. */
 export const releasedText = ({ runId, status }: { readonly runId: string; readonly status: Run["status"] }): string =>
   status === "queued"
     ? `The Run ${runId} changed nothing, and is queued again.`

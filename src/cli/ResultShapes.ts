@@ -1,5 +1,5 @@
 /**
- * The `--json` output of each client command, for the documentation. Lists the keys of a JSON object, each with its
+ * The `--json` output of each client command, for the documentation. For each JSON object, lists the keys and their
  * contents. Names in capitals are API records as described at `/openapi.json`. A key with `?` may be absent.
  */
 export const resultShapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {

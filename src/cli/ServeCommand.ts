@@ -17,7 +17,7 @@ import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { admitStart, reportStart } from "./StartAdmission.ts"
 import { secondSignal } from "./StopSignals.ts"
 
-/** Exported because the type of the command line refers to it. */
+/** It is exported because the type of the command line refers to it. */
 export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
   code: Schema.String,
   message: Schema.String
@@ -58,8 +58,8 @@ const untilExpelled = Effect.gen(function* () {
 })
 
 /**
- * If a full disk prevents startup, fails with this reason and the remedy. A separate check is needed, because some steps do
- * not report the disk as the cause. SQLite, for example, reports only that it cannot open its file.
+ * If a full disk prevents startup, fails with this reason and the remedy. A separate check is needed because some steps do
+ * not report that the disk is the cause. For example, SQLite reports only that it cannot open its file.
  */
 const orFullDisk = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, dataDir: string) {
   const failure = cause.reasons.find(Cause.isFailReason)?.error
@@ -75,8 +75,8 @@ export const serveCommand = Command.make(
   {
     settings: everySettingFlag,
     config: configFlag,
-    // Available only as a flag. A setting would remain in effect, so a database that is lost later would be mistaken for a
-    // new installation.
+    // This is available only as a flag. If it were a setting, it would remain in effect, and if the database were lost
+    // later, the server would mistake this for a new installation.
     isNew: Flag.Boolean("new").pipe(
       Flag.withDescription(
         "Begin a new installation in a folder whose database was removed; moves the other files aside"

@@ -30,9 +30,9 @@ export const admitStart = Effect.fn("admitStart")(function* (settings: Settings)
 })
 
 /**
- * Runs the checks of a ready server with the server's tool, sandbox and database. Logs problems with the same wording as
- * `svc doctor`, and describes how this server executes Runs. Downloads a missing tool now, so that the first Run does not
- * have to download it.
+ * Runs the checks for a server that is ready, using the server's tool, sandbox and database. Logs problems with the same
+ * wording as `svc doctor`, and logs how this server executes Runs. Downloads a missing tool now, so that the first Run does
+ * not have to download it.
  */
 export const reportStart = Effect.fn("reportStart")(function* (settings: Settings) {
   const { path } = yield* DataFolder

@@ -32,7 +32,7 @@ export const durationMillis = (text: string): number | undefined => {
 }
 
 /**
- * Converts a date (midnight UTC) or a time to milliseconds since the Unix epoch. Returns `undefined` for a date that does not
+ * Converts a date (midnight UTC) or a time to milliseconds since the Unix epoch. Returns `undefined` if the date does not
  * exist.
  */
 const timeMillis = (text: string): number | undefined => {

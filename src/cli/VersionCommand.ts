@@ -3,14 +3,14 @@ import { newestKnown } from "../database/Migrations.ts"
 import { version } from "../Version.ts"
 import { jsonFlag, print } from "./Output.ts"
 
-/** The build of a binary replaces this value with the commit. */
+/** When a binary is built, this value is replaced with the commit. */
 declare const SVC_BUILT_FROM: string | undefined
 
 const given = typeof SVC_BUILT_FROM === "string" ? SVC_BUILT_FROM : ""
 
 /**
- * Commit from which a binary was built. Absent in a checkout, and in a binary that was built without Git or with uncommitted
- * changes.
+ * The commit from which a binary was built. It is absent in a checkout, and also in a binary that was built without Git or
+ * from uncommitted changes.
  */
 const builtFrom: string | undefined = given === "" ? undefined : given
 

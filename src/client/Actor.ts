@@ -9,8 +9,8 @@ export interface ActorShape {
 
 /**
  * The person or program on whose behalf the services act. Every method of a service requires an actor, so no call is
- * anonymous, and one program may act for several people: `Effect.provide(program, Actor.token(...))`. In process,
- * `ControlPlane.user` and `ControlPlane.service` provide further actors.
+ * anonymous, and one program may act for several people: `Effect.provide(program, Actor.token(...))`. For a control plane in
+ * the same process, `ControlPlane.user` and `ControlPlane.service` provide further actors.
  *
  * @effect-leakable-service
  */
@@ -24,8 +24,8 @@ export class Actor extends Context.Service<Actor, ActorShape>()("svc/src/client/
     Layer.succeed(Actor, { sign: HttpClientRequest.setHeader(sessionHeader, Redacted.value(secret)) })
 
   /**
-   * Acts for the person who is signed in to the page. Works only on the server's own origin, because only there the browser
-   * sends the cookie.
+   * Acts for the person who is signed in to the page. Works only on the server's own origin, because the browser sends the
+   * cookie only there.
    */
   static readonly browser: Layer.Layer<Actor> = Layer.succeed(Actor, { sign: (request) => request })
 }

@@ -9,7 +9,7 @@ export interface ApiTransportShape {
   readonly baseUrl: string
   /** Adds the actor's credential to requests. */
   readonly client: HttpClient.HttpClient
-  /** True if an unreachable server may become reachable again, so that live streams should be resumed. */
+  /** True if an unreachable server may become reachable again, which means that live streams should be resumed. */
   readonly returns: boolean
 }
 
@@ -28,7 +28,10 @@ export const withoutTrailingSlash = (url: string): string => {
   return url.slice(0, end)
 }
 
-/** The transport of requests. It is the only difference between an in-process control plane and a server over HTTP. */
+/**
+ * The transport for requests. It is the only difference between a control plane in the same process and a server that is
+ * reached over HTTP.
+ */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/src/client/ApiTransport") {
   /**
    * Uses the platform's `fetch`. Retries a request that the server was too busy to handle, if repeating it has no second effect.

@@ -3,7 +3,7 @@ import { HttpApiClient } from "effect/http-api"
 import type { HttpClient } from "effect/http"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
 
-/** One method per route, by group. The named interface keeps declarations and editor hover text short. */
+/** One method for each route, grouped. The named interface keeps declarations and editor hover text short. */
 export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
 
 export interface GroupOptions {
@@ -15,8 +15,8 @@ export interface GroupOptions {
 }
 
 /**
- * Builds the API's methods by group on first use. Building all methods, with the decoders of every response, would take a
- * quarter of the time of a command that calls only one method.
+ * Builds the methods of an API group when the group is first used. Building all methods, with the decoders of every
+ * response, would take a quarter of the time of a command that calls only one method.
  */
 export const clientGroups = (options: GroupOptions): SvcClientShape => {
   const group = <const Name extends keyof SvcClientShape>(name: Name) => ({

@@ -13,7 +13,7 @@ export interface Page<A> {
   readonly nextCursor?: string
 }
 
-/** Converts a response to a page if the response uses a different name for its items. */
+/** Converts a response that uses a different name for its items to a page. */
 export const pageOf = <A>(
   items: ReadonlyArray<A>,
   { nextCursor }: { readonly nextCursor?: string | undefined }

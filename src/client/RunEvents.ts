@@ -8,7 +8,7 @@ interface InSequence {
   readonly at: string
 }
 
-/** An event of an earlier or later release, whose kind or data is unknown to this release. */
+/** An event from an earlier or later release whose kind or data is unknown to this release. */
 export interface OtherRunEvent extends InSequence {
   readonly kind: "other"
   readonly data: { readonly kind: string; readonly data: Readonly<Record<string, Schema.Json>> }
@@ -19,7 +19,7 @@ export type RunEvent = (InSequence & RunFact) | OtherRunEvent
 
 const decodeFact = Schema.decodeUnknownOption(RunFact)
 
-/** Converts a transmitted event to a member of the union. */
+/** Converts an event from its transmitted form to a member of the union. */
 export const runEventOf = ({ at, data, kind, seq }: WireEvent): RunEvent =>
   Option.match(decodeFact({ kind, data }), {
     onNone: (): RunEvent => ({ seq, at, kind: "other", data: { kind, data } }),

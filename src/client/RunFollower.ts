@@ -27,7 +27,10 @@ const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 const isOverload = (status: number): boolean => status === 429 || status >= 500
 
-/** Returns true if another connection may succeed, because the connection or the server failed and nothing was refused. */
+/**
+ * Returns true if another connection may succeed, because the connection or the server failed but the request was not
+ * refused.
+ */
 const isTransient = (error: unknown, returns: boolean): boolean => {
   if (error instanceof ApiError) return error.status === 429 || (returns && isOverload(error.status))
   if (!returns || !HttpClientError.isHttpClientError(error)) return false

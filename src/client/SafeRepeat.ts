@@ -27,8 +27,9 @@ const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number
 }
 
 /**
- * Repeats safe requests that did not reach the server, and safe requests with status 429 or 503, after the time in `Retry-After`.
- * Returns the last response if no attempt succeeds, for example because the server's storage is full.
+ * Repeats safe requests that did not reach the server. Also repeats safe requests that got status 429 or 503, after the time
+ * given in `Retry-After`. Returns the last response if no attempt succeeds, for example because the server's storage is
+ * full.
  */
 export const repeatedWhereSafe = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (once, request) => {

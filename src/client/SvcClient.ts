@@ -17,8 +17,8 @@ export interface ClientOptions {
   /** A person's session, for operations that are not allowed with a token. A client has either a token or a session. */
   readonly session?: Redacted.Redacted | undefined
   /**
-   * Set to retry requests that never arrived or that the server was too busy to handle, unless repeating them could have a second
-   * effect.
+   * If set, retries requests that never arrived or that the server was too busy to handle, unless repeating them could have
+   * a second effect.
    */
   readonly retries?: boolean | undefined
 }
@@ -42,8 +42,8 @@ const overClient = (baseUrl: string, httpClient: HttpClient.HttpClient): SvcClie
   })
 
 /**
- * Creates the typed client of the API, with one method per route, by group. Methods fail with `ApiError` if the server refuses
- * the request, and with client errors if the request does not arrive.
+ * Creates the typed client of the API, with one method for each route, grouped. Methods fail with `ApiError` if the server
+ * refuses the request, and with client errors if the request does not arrive.
  */
 export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) =>

@@ -4,8 +4,8 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Actor } from "./Actor.ts"
 
 /**
- * Error if the server could not be reached or sent a response that this release cannot read. Never occurs with an in-process
- * control plane.
+ * The error if the server could not be reached or sent a response that this release cannot read. It never occurs if the
+ * control plane is in the same process.
  */
 export class TransportFailed extends Schema.TaggedError<TransportFailed>()("TransportFailed", {
   message: Schema.String,
@@ -15,7 +15,9 @@ export class TransportFailed extends Schema.TaggedError<TransportFailed>()("Tran
 /** A response that this release cannot read. */
 export class UnreadableAnswer extends Schema.SchemaError {}
 
-/** Failure of a service. `ApiError` is a refusal by the control plane, with a code, a message and a request id. */
+/**
+ * The failure of a service method. `ApiError` is a refusal by the control plane, with a code, a message and a request id.
+ */
 export type SvcError = ApiError | TransportFailed
 
 /** The result of a method of a service. */

@@ -22,7 +22,7 @@ export type SvcServices =
   /** The typed client, which has a method for every API route, including routes without a service. */
   | SvcClient
 
-/** Services on top of any transport. */
+/** Builds the services on top of any transport. */
 export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer.mergeAll(
   Capsules.layer,
   Connections.layer,
@@ -33,9 +33,9 @@ export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer
 ).pipe(Layer.provideMerge(SvcClient.overTransport))
 
 /**
- * Services of a server, over the platform's `fetch` in browsers, Bun and Node. `baseUrl` is the server's origin, or the address
- * at which a host application mounts its API. A request that the server was too busy to handle is retried, unless repeating it
- * could have a second effect.
+ * The services of a server, which are called with the platform's `fetch` in browsers, Bun and Node. `baseUrl` is the
+ * server's origin, or the address at which a host application mounts its API. A request that the server was too busy to
+ * handle is retried, unless repeating it could have a second effect.
  */
 export const layer = (options: { readonly baseUrl: string }): Layer.Layer<SvcServices> =>
   Layer.provide(servicesOver, ApiTransport.overFetch(options.baseUrl))

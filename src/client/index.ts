@@ -1,6 +1,6 @@
 /**
- * The control plane for programs in another process. Provides the same services over HTTP as the in-process control plane,
- * and the typed client for every route. See docs/embedding.md.
+ * The control plane for programs in another process. Provides, over HTTP, the same services as a control plane in the same
+ * process, and the typed client for every route. See docs/embedding.md.
  */
 export { ApiError } from "../../schema/errors/ApiError.ts"
 export type { Capsule } from "../../schema/records/Capsule.ts"

@@ -41,7 +41,7 @@ const bundle = Effect.gen(function* () {
   Effect.withSpan("bundleDashboard")
 )
 
-/** In a package, load the files from the dashboard's own optional package. */
+/** In a package, load the files from the separate, optional package that contains the dashboard. */
 const installed = Effect.gen(function* () {
   const files = yield* prebuiltDashboard
   if (files.length > 0) return yield* readEmbeddedDashboard(files)
@@ -51,7 +51,7 @@ const installed = Effect.gen(function* () {
 
 /**
  * Files of the dashboard. They are embedded in a compiled binary, in a separate package for a built library, and bundled from
- * source in a checkout. The files are prepared on the first request for a page, so they cost nothing if nobody opens the
+ * source in a checkout. They are prepared when a page is first requested, so they cost nothing if nobody opens the
  * dashboard.
  */
 const dashboardFiles = Layer.effect(

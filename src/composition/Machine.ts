@@ -26,7 +26,10 @@ import { sharedBuilds, sharedSnapshots } from "./SharedStores.ts"
 
 const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
 
-/** Converts the resolved settings to the runner's settings for the tool. The settings replace the environment. */
+/**
+ * Converts the resolved settings to the runner's settings for the tool. The settings take the place of environment
+ * variables.
+ */
 const toolchainSettings = (settings: Settings) =>
   Effect.gen(function* () {
     const searchPath = yield* Config.String("PATH").pipe(Config.withDefault(""))
@@ -103,7 +106,7 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
 
 /**
  * Derives the Git policy. The address of the built-in sample repository is derived from the server's address, which comes
- * from the settings or the listener. If no server is running, there is no sample address.
+ * from the settings or the listener. If no server is running, the sample repository has no address.
  */
 const gitPolicy = (settings: Settings) =>
   Layer.unwrap(

@@ -12,7 +12,7 @@ const originOf = (settings: Settings, baseUrl: string | undefined) => ({
       : { baseUrl, name: settings.name, language: settings.mailLanguage }
 })
 
-/** Details of the server for emails. */
+/** The details of the server that emails contain. */
 export const mailSettings = (settings: Settings) =>
   Layer.effect(
     MailSettings,

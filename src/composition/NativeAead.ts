@@ -7,8 +7,8 @@ const cipher = "aes-256-gcm"
 const options = { authTagLength: tagBytes }
 
 /**
- * Maximum length to encrypt with `node:crypto`. It is enough for a sealed part of a long value. A larger value would block
- * the entire process, for a quarter of a millisecond per MiB.
+ * Maximum length to encrypt with `node:crypto`. It is sufficient for one sealed part of a long value. Encrypting a larger
+ * value would block the entire process for a quarter of a millisecond per MiB.
  */
 export const longestInPlace = 1024 * 1024 + tagBytes
 

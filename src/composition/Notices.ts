@@ -6,7 +6,7 @@ import { NoticeSettings } from "../../actors/base/notice/NoticeRows.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import type { Settings } from "../settings/Settings.ts"
 
-/** Address of the server in notices, and the additional origins to which notices may be sent. */
+/** The address of the server that notices contain, and the additional origins to which notices may be sent. */
 export const noticeSettings = (settings: Settings) =>
   Layer.effect(
     NoticeSettings,

@@ -6,14 +6,14 @@ import { type DeclaredHelper, OAuthHelpers } from "../../actors/inputs/connectio
 import { defaultGitPolicy } from "../../runner/git/GitPolicy.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Sample access token with which a declaration is checked. */
+/** Sample access token that is used to check a declaration. */
 const sample = "an-access-token-of-forty-characters-0000"
 
 const refuse = (id: string, problem: string) =>
   new SettingsRefused({ message: `The OAuth helper ${id} of the policy file cannot be used. ${problem}` })
 
 /**
- * Reads the client's secret. The policy file never contains it, because people share the policy file and commit it to
+ * Reads the client's secret. The secret is never in the policy file itself, because people share that file and commit it to
  * repositories.
  */
 const clientSecret = Effect.fnUntraced(function* ({ client, id }: OAuthHelperDeclaration) {

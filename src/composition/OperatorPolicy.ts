@@ -31,8 +31,9 @@ export class PolicyInForce extends Context.Service<
   PolicyInForce,
   {
     /**
-     * Reads the file and returns the changes, with effects that apply and undo them. The method itself changes nothing.
-     * Returns `undefined` if the server has no policy file. Fails with `SettingsRefused` if the file is invalid.
+     * Reads the file and returns the changes, along with effects that apply them and undo them. Calling the method changes
+     * nothing by itself. Returns `undefined` if the server has no policy file. Fails with `SettingsRefused` if the file is
+     * invalid.
      */
     readonly reload: Effect.Effect<
       | { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> }

@@ -14,9 +14,9 @@ import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
- * The operator's policy file: ceilings on manifests, execution profiles, base configurations of modules, the addresses assigned
- * to Capsules, the prices of resources, the ways to create Connections, and the rules for accounts by upstream sign-in. Absent
- * parts have defaults.
+ * The operator's policy file: ceilings on manifests, execution profiles, base configurations of modules, the addresses
+ * assigned to Capsules, the prices of resources, the ways to create Connections, and the rules for accounts that upstream
+ * sign-in creates. Absent parts have defaults.
  */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(
@@ -142,7 +142,10 @@ export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array
   return { faults, policy: faults.length === 0 ? decoded.success : undefined }
 })
 
-/** Reads a policy file. Fails with `SettingsRefused` on any fault, because a policy is applied completely or not at all. */
+/**
+ * Reads a policy file. Fails with `SettingsRefused` if the file has any fault, because a policy is applied completely or not
+ * at all.
+ */
 export const readOperatorPolicy = Effect.fn("readOperatorPolicy")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The policy file ${file} ${reason}` })

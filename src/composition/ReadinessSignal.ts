@@ -5,8 +5,8 @@ import { OperatorListener } from "../observability/OperatorListener.ts"
 import { Draining } from "../streams/Draining.ts"
 
 /**
- * Reports readiness to the operator's listener. Closes first during shutdown, so that the server stops accepting work from
- * clients and the queue before anything else closes.
+ * Reports readiness to the operator's listener. During shutdown, it closes before anything else, so that the server first
+ * stops accepting work from clients and from the queue.
  */
 export const readinessSignal = Layer.effectDiscard(
   Effect.gen(function* () {

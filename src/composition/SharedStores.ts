@@ -13,8 +13,8 @@ const notShared = () =>
   new SnapshotStorageFailed({ message: "The snapshot could not be copied to the database for the other servers." })
 
 /**
- * Shares this server's snapshots with the other servers of the database, and fetches a snapshot from another server when it
- * is read.
+ * Shares this server's snapshots with the other servers that use the database, and fetches another server's snapshot when
+ * somebody reads it.
  */
 export const sharedSnapshots = <E, R>(own: Layer.Layer<SnapshotStore, E, R>) =>
   Layer.effect(

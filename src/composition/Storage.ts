@@ -19,7 +19,9 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** Services of a database: a client for writing, a client for reading, and operations on the database file. */
+/**
+ * The services that a database provides: a client for writing, a client for reading, and operations on the database file.
+ */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
 /** Loads the PostgreSQL client only if the settings contain a PostgreSQL database. */
@@ -40,7 +42,7 @@ export const databaseOf = ({
   Layer.Services<typeof Database.layer> | Layer.Services<ReturnType<typeof postgres>>
 > => (databaseUrl === undefined ? Database.layer : postgres(databaseUrl))
 
-/** The conditions that the settings and the command require of the data folder. */
+/** The conditions that the data folder must meet according to the settings and the command. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,
@@ -48,7 +50,7 @@ const expectedInstallation = (settings: Settings) =>
   )
 
 /**
- * Provides the data folder and the vault on top of a database, together with the services that need only these: history,
+ * Provides the data folder and the vault on top of a database, along with the services that need nothing else: history,
  * receipts and accounts.
  */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>

@@ -1,5 +1,5 @@
-// Lists the files that a page's screen needs in addition to the common ones, so that the browser fetches them with the page.
-// Otherwise the browser would request these files only when the code runs.
+// Lists the files that a page's screen needs in addition to the files that every page needs, so that the browser fetches
+// them with the page. Otherwise the browser would request these files only when the code runs.
 
 export interface AppPage {
   readonly name: string
@@ -24,7 +24,7 @@ export const appPages: ReadonlyArray<AppPage> = [
   { name: "account", path: /^\/account$/, parts: ["screens/account/AccountScreen.tsx"] }
 ]
 
-/** Returns the file name of the page at this path: the page prepared for its screen, or the generic one. */
+/** Returns the file name of the page at this path: either the page prepared for the path's screen, or the generic page. */
 export const appPageFile = (path: string): string => {
   const page = appPages.find((each) => each.path.test(path))
   return page === undefined ? "/app.html" : `/app.${page.name}.html`

@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Every file below this path has a hashed name and may be cached forever. */
+/** Every file below this path has a hash in its name and may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** A file to serve. `br` and `gzip` are the precompressed contents. */
@@ -117,7 +117,7 @@ const matches = (header: string | undefined, etag: string): boolean =>
 
 /**
  * Returns the response to a GET request for `path`, or `undefined` if the dashboard has no file there. This function is
- * pure: the HTTP layer adds headers (request id, nosniff) and omits the body for HEAD requests.
+ * pure. The HTTP layer adds headers (request id, nosniff), and omits the body if the request is a HEAD request.
  */
 export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse | undefined => {
   const name = fileFor(request.path, languageOf(request.acceptLanguage))
@@ -129,8 +129,8 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**
- * The page for a browser that opens an unknown address. The page is the dashboard itself, which shows the error. It is sent
- * with status 404. Returns `undefined` for programs, and for paths that programs use.
+ * Returns the page for a browser that opens an unknown address. The page is the dashboard itself, which shows the error. It
+ * is sent with status 404. Returns `undefined` for programs, and for paths that programs use.
  */
 export const notFoundPageFor = (
   assets: AssetSet,

@@ -16,7 +16,10 @@ interface Typeface {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The shipped font families in the order in which a page needs them: the name in the style sheet, and the file. */
+/**
+ * The font families that are shipped, in the order in which a page needs them. Each has its name in the style sheet and its
+ * file.
+ */
 const typefaces = [
   {
     module: "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
@@ -55,7 +58,8 @@ export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>
 }) {}
 
 /**
- * The entry points of the bundle. The separate scripts block the first paint or run in a worker, and cannot import other files.
+ * The entry points of the bundle. The separate scripts cannot import other files, because they either block the first paint
+ * or run in a worker.
  */
 export const dashboardEntries = {
   pages: ["app/Main.tsx", "signed-out/SignedOut.tsx", "styles/Dashboard.css"],
@@ -164,7 +168,8 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
 
 /**
  * Bundles the dashboard into hashed files under `/assets/`, the HTML pages, and compressed copies of them. The result
- * consists of bytes, so that it can be served in the same way from memory, from `dist/dashboard` and from a compiled binary.
+ * consists of bytes, so that it can be served in the same way whether it comes from memory, from `dist/dashboard` or from a
+ * compiled binary.
  */
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
   const typefaces = yield* Effect.tryPromise({

@@ -2,14 +2,14 @@ import { readFile } from "node:fs/promises"
 import { Context, Effect } from "effect"
 import type { Asset, AssetSet } from "./Assets.ts"
 
-/** A dashboard file in a compiled binary or a package: its description, and the path of each encoding. */
+/** A dashboard file in a compiled binary or a package, with its description and the path of each encoding. */
 export interface EmbeddedFile extends Omit<Asset, "identity" | "br" | "gzip"> {
   readonly identity: string
   readonly br?: string
   readonly gzip?: string
 }
 
-/** The files that `scripts/build.ts` has embedded in this binary. Empty in a source checkout. */
+/** The files that `scripts/build.ts` has embedded in this binary. The list is empty in a source checkout. */
 export const EmbeddedDashboard = Context.Reference<ReadonlyArray<EmbeddedFile>>("svc/src/dashboard/EmbeddedDashboard", {
   defaultValue: () => []
 })
@@ -20,7 +20,9 @@ const bytes = (location: string) =>
     (buffer) => new Uint8Array(buffer)
   )
 
-/** Reads the files into memory. Dies if a file is missing, because the binary or installation is then broken. */
+/**
+ * Reads the files into memory. Dies if a file is missing, because this means that the binary or the installation is broken.
+ */
 export const readEmbeddedDashboard = Effect.fn("EmbeddedFiles.read")(function* (files: ReadonlyArray<EmbeddedFile>) {
   const assets = yield* Effect.forEach(
     files,

@@ -25,7 +25,7 @@ interface PageParts {
   readonly differenceWorker: string
   /** The script for the worker that parses Markdown. */
   readonly readmeWorker: string
-  /** The scripts of the entry's imports, followed by the entry. */
+  /** The scripts that the entry imports, followed by the entry itself. */
   readonly scripts: ReadonlyArray<string>
   /** The on-demand parts of the page's screen, fetched together with the entry. */
   readonly parts: ReadonlyArray<string>

@@ -16,7 +16,7 @@ import { layerReader } from "./SqliteClient.ts"
 import { newestKnown } from "./Migrations.ts"
 import { recordedVersion } from "./move/MoveMarks.ts"
 
-/** Makes the contents and the name of `file` durable. */
+/** Flushes the contents and the directory entry of `file` to disk. */
 export const syncFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -28,12 +28,12 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** Collects the facts about the copy that the manifest contains, including the files that existing Capsules need. */
+/** Collects the facts that the manifest contains about the copy, and lists the files that existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const schemaVersion = (yield* recordedVersion) ?? 0
     const installation = yield* readInstallation
-    // Read only the keys from an older database, because its tables do not match the other queries.
+    // Read nothing but the keys from an older database, because the other queries do not match its tables.
     const needed = schemaVersion === newestKnown ? yield* neededFiles : []
     return {
       needed,

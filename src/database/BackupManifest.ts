@@ -42,9 +42,9 @@ export const BackupManifest = Schema.Struct({
   ...sealed,
   /** Release that wrote the backup. */
   release: Schema.optionalKey(Schema.String),
-  /** Ids of the master keys that decrypt the secrets. */
+  /** Ids of the master keys needed to decrypt the database's secrets. */
   neededKeyIds: Schema.Array(Schema.String),
-  /** True if the backup includes snapshots and builds. */
+  /** Whether the backup includes snapshots and builds. */
   files: Schema.Literals(["included", "left_out"]),
   entries: Schema.Array(BackupEntry),
   /** Files that existing Capsules need, but that were missing or damaged when the backup was written. */
@@ -53,7 +53,7 @@ export const BackupManifest = Schema.Struct({
 /** The manifest of a backup. */
 export type BackupManifest = typeof BackupManifest.Type
 
-/** The manifest of a backup by this release, or by an earlier release whose backups contain only the database. */
+/** The manifest of a backup written by this release, or by an earlier release whose backups contain only the database. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
 /** Converts a manifest of an earlier release to the current form. */

@@ -16,7 +16,7 @@ export interface VerifiedBackup {
   readonly createdAt: string | undefined
   readonly release: string | undefined
   readonly installationId: string | undefined
-  /** Ids of the master keys that decrypt the secrets. */
+  /** Ids of the master keys needed to decrypt the database's secrets. */
   readonly neededKeyIds: ReadonlyArray<string>
   readonly snapshots: number
   readonly builds: number
@@ -26,7 +26,7 @@ export interface VerifiedBackup {
   readonly problems: ReadonlyArray<string>
 }
 
-/** Finds faults in a restored database, and lists the files that existing Capsules need. */
+/** Looks for faults in a restored database, and lists the files that existing Capsules need. */
 const inspected = (keys: RestoreOptions["keys"]) =>
   Effect.gen(function* () {
     yield* SqlClient.SqlClient

@@ -48,7 +48,7 @@ export class DataFolder extends Context.Service<
     readonly path: string
     readonly databaseFile: string
     readonly masterKeyFile: string
-    /** Returns the path of a subfolder, which is created with mode 0700. */
+    /** Creates a subfolder with mode 0700 if it does not exist, and returns its path. */
     readonly subfolder: (name: string) => Effect.Effect<string, DataFolderUnusable>
   }
 >()("svc/src/database/DataFolder") {

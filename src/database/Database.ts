@@ -20,7 +20,7 @@ const layerOf = (folder: string, file: string) => {
       yield* settleInstallation(folder)
     })
   ).pipe(Layer.provideMerge(layerWriter(file)))
-  // Refuses a file with a damaged header when it is opened. The check finds all other damage.
+  // Opening a file with a damaged header already fails here. The check finds all other damage.
   const migrated = Layer.effectContext(
     Effect.andThen(admitDatabase(folder), Effect.mapError(Layer.build(checked), namingDamage(file)))
   )

@@ -39,7 +39,7 @@ export const namingDamage =
 
 const QuickCheck = rowShape({ quick_check: Schema.String })
 
-/** Returns a fault in the pages of the database. Skips files that would delay startup for too long. */
+/** Returns a fault in the database's pages, if there is one. Skips files whose check would delay startup for too long. */
 export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient

@@ -4,7 +4,7 @@ import { Effect, type FileSystem, type PlatformError } from "effect"
 /** Number of bytes of a large file to read into memory at a time. */
 const pieceBytes = 4 * 1024 * 1024
 
-/** Reads exactly `size` bytes at `offset`, or fewer if the file ends earlier. */
+/** Reads `size` bytes at `offset`, or fewer if the file ends earlier. */
 export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset: number, size: number) {
   yield* file.seek(BigInt(offset), "start")
   const bytes = new Uint8Array(size)
@@ -17,7 +17,10 @@ export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset
   return bytes.subarray(0, filled)
 })
 
-/** Passes `size` bytes, starting at `offset`, to `take` in pieces. Returns the number of bytes and their SHA-256 in hex. */
+/**
+ * Passes `size` bytes, starting at `offset`, to `take` in pieces. Returns the number of bytes passed and their SHA-256 in
+ * hex.
+ */
 export const passOn = Effect.fnUntraced(function* (
   file: FileSystem.File,
   offset: number,

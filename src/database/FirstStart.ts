@@ -60,7 +60,7 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** The ways in which a server may use a folder. `fault` is set for `lost` and `unexpected`. */
+/** Whether and how a server may use a folder. `fault` is set for `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault
@@ -145,7 +145,7 @@ export const checkInstallation = Effect.fn("checkInstallation")(function* (folde
   if (fault !== undefined) return yield* new InstallationMismatch({ message: faultText(fault) })
 })
 
-/** Records the database in the folder after the migration. From then on, a missing database is detected. */
+/** Records the database in the folder after the migration. From then on, svc detects it if the database is missing. */
 export const settleInstallation = Effect.fn("settleInstallation")(
   function* (folder: string) {
     const fs = yield* FileSystem.FileSystem

@@ -33,7 +33,8 @@ export const foldColumns = (migrations: Migrations): Migrations => {
   const added = new Map<string, string>()
   for (const statement of statements) {
     const [, table = "", column = ""] = addColumn.exec(statement) ?? []
-    // Skip a table that is created a second time, because columns added to the earlier table do not apply to the new table.
+    // Skip a table that is created a second time, because columns that were added to the earlier table do not belong to the
+    // new one.
     if (created.get(table)?.length === 1) added.set(table, `${added.get(table) ?? ""}, ${column.trim()}`)
   }
   const folded = (statement: string): ReadonlyArray<string> => {

@@ -64,7 +64,7 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   })
 )
 
-// Polling interval, well below the one second within which a live stream must end after its authority is lost.
+// Polling interval. It is well below one second, the time within which a live stream must end after its authority is lost.
 const lookEvery = "500 millis"
 
 /** Regularly signals a commit, because an unknown client does not report its commits. */
@@ -75,8 +75,8 @@ const commits = Effect.gen(function* () {
 })
 
 /**
- * Creates a `SqlClient` for one SQLite file, for a host application with its own tables in the same database. Uses `node:sqlite`
- * on Node and Bun, with WAL mode, `synchronous=FULL` and foreign keys. A new file has mode 0600.
+ * Creates a `SqlClient` for one SQLite file, for a host application with its own tables in the same database. Uses
+ * `node:sqlite` on Node and Bun, and enables WAL mode, `synchronous=FULL` and foreign keys. A new file has mode 0600.
  */
 export const layerSqlite = ({ filename }: { readonly filename: string }): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   layerWriter(filename)

@@ -28,8 +28,8 @@ export class InstallationMismatch extends Schema.TaggedError<InstallationMismatc
 }) {}
 
 /**
- * Returns the installation recorded in the folder, `absent` if the file does not exist, and `unnamed` if the file is from an
- * earlier release. Fails with `InstallationMismatch` if the file is unreadable.
+ * Returns the installation recorded in the folder, `absent` if the file does not exist, or `unnamed` if an earlier release
+ * wrote the file. Fails with `InstallationMismatch` if the file is unreadable.
  */
 export const readInstance = Effect.fn("readInstance")(
   function* (folder: string) {

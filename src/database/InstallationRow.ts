@@ -3,8 +3,8 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../actors/base/database/Table.ts"
 
 /**
- * The identity of this installation, in a single row. `incarnation` is the number of processes that have executed its Runs.
- * `release` is the last release that served the installation.
+ * The identity of this installation. The table has a single row. `incarnation` is the number of processes that have executed
+ * its Runs. `release` is the last release that served the installation.
  */
 export const InstallationRow = table(
   "installation",

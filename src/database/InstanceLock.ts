@@ -14,7 +14,8 @@ const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
 
-// Milliseconds to wait for the lock. Checking the lock holds it briefly, which must not prevent a server from starting.
+// Milliseconds to wait for the lock. A process that checks the lock holds it briefly, which must not prevent a server from
+// starting.
 const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {
@@ -30,7 +31,7 @@ const readHolder = (holderFile: string) =>
   )
 
 /**
- * Returns whether a process has claimed the data folder, without creating or changing anything. The holder is `none` if the
+ * Reports whether a process has claimed the data folder, without creating or changing anything. The holder is `none` if the
  * holder file cannot be read. Fails with `SqlError` if the lock cannot be checked, for example because permission is denied.
  */
 export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {

@@ -105,7 +105,7 @@ import { markFault, readMark, recordedVersion } from "./move/MoveMarks.ts"
 import { isWithinReach } from "./ReleaseReach.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-// Tables in an order in which each follows the tables that it references.
+// Tables, ordered so that each table follows the tables that it references.
 const initialTables: ReadonlyArray<string> = [
   ...accountTables,
   ...workspaceTables,
@@ -219,7 +219,7 @@ const table = "svc_migrations"
 /** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
-/** Translates the statements of the migration with the given number to the database's dialect. */
+/** Translates the statements of a migration, given by its number, to the database's dialect. */
 type Translate = (number: number, statements: ReadonlyArray<string>) => ReadonlyArray<string>
 
 const asWritten: Translate = (_, statements) => statements
@@ -242,7 +242,7 @@ const migrateWith = (loader: Migrator.Loader<SqlClient.SqlClient>) => Migrator.m
 /** Runs the migrations that have not been applied yet, unchanged, in one transaction. */
 export const migrateBy = (list: typeof migrations) => migrateWith(loaderOf(list))
 
-/** Evaluate this in the transaction, so that no other process applies a migration in between. */
+/** Evaluate this inside the migration's transaction, so that no other process applies a migration in between. */
 const shortened = (translate: Translate) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -263,7 +263,10 @@ const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
  */
 const allowsNewer = (sql: SqlClient.SqlClient) => sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
-/** Returns the schema version, and a fault if this release does not support the version or if the database was moved. */
+/**
+ * Returns the schema version. Also returns a fault if this release does not support the version or if the database was
+ * moved.
+ */
 export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const newest = (yield* recordedVersion) ?? 0
@@ -271,7 +274,7 @@ export const tableVersion = Effect.gen(function* () {
   if (mark !== undefined) return { newest, fault: markFault(mark), moved: true }
   if (newest <= newestKnown) return { newest, fault: undefined, moved: false }
   const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
-  // If the release has the same name, describe the other build as newer, because two builds of a release have the same name.
+  // If the other build's release has the same name as this one, the message describes the other build as newer instead.
   const last = row?.release ?? undefined
   if (last !== undefined && allowsNewer(sql) && isWithinReach(version, last)) {
     return { newest, fault: undefined, moved: false }
@@ -299,7 +302,7 @@ const noteRelease = Effect.gen(function* () {
   yield* sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`
 })
 
-/** Like `migrate`, for a database whose SQL dialect differs from the dialect of the statements. */
+/** Like `migrate`, but for a database whose SQL dialect differs from that of the migrations' statements. */
 export const migrateFrom = (translate: Translate) =>
   Effect.gen(function* () {
     yield* migrateWith(shortened(translate))

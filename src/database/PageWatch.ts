@@ -31,7 +31,7 @@ const TreeName = rowShape({ name: Schema.String })
 const PageSize = rowShape({ page_size: Schema.Int })
 const PageCount = rowShape({ page_count: Schema.Int })
 
-/** Pages of a tree as decoded by SQLite's own `dbstat`. */
+/** Pages of a tree, decoded by SQLite's own `dbstat`. */
 const decodePages = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ pageno: Schema.Int, pagetype: Schema.String }))
 )
@@ -73,7 +73,7 @@ export const lookAtPages = Effect.fn("lookAtPages")((file: string) =>
   )
 )
 
-/** Checks the pages in the background, twice a day. */
+/** Checks the database's pages in the background, twice a day. */
 export const pageWatch = Layer.effect(
   PageWatch,
   Effect.gen(function* () {

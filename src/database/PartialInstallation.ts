@@ -64,7 +64,7 @@ export const inspectPartialInstallation = Effect.fn("inspectPartialInstallation"
   // Do not open an empty file, because SQLite would delete the file's log. Truncation leaves an empty file with a log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
-    // With `readOnly`, assume that a log belongs to an installation, because the log cannot be read without changing the
+    // With `readOnly`, assume that the log belongs to an installation, because the log cannot be read without changing the
     // folder.
     const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
     if (isInstalled) return { database: "installed", found: [] } satisfies PartialInstallation

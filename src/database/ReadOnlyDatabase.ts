@@ -13,8 +13,8 @@ export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()
 
 /**
  * Decides how to read a database without changing the folder. If another process has the database open, or was killed while
- * using it, the database's shared memory file is read unchanged. A cleanly closed database has neither a shared memory file
- * nor a log, and an ordinary read connection would create both.
+ * it had it open, the read uses the existing shared memory file and does not change it. A cleanly closed database has
+ * neither a shared memory file nor a log, and an ordinary read connection would create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -35,7 +35,7 @@ const readAs = (file: string, way: string) => {
 
 /**
  * Passes a read-only client of a database file to `use`, without creating or changing anything. Works while a server is
- * using the database. Repeats reads that a starting server may have disturbed. Fails with `DatabaseUnreadable`, and with
+ * using the database. Repeats reads that a starting server may have disturbed. Fails with `DatabaseUnreadable`, or with
  * `SqlError` if the file cannot be read.
  */
 export const withReadOnlyDatabase = <A, E, R, R2>(
@@ -62,8 +62,8 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const TableName = rowShape({ name: Schema.String })
 
 /**
- * Returns the faults of the database, one per line. With `isServed`, checks one table at a time, because a long read of the
- * whole file would prevent the server from checkpointing its log; this check skips pages that do not belong to any table.
+ * Returns the faults in the database, one per line. With `isServed`, checks one table at a time, because a long read of the
+ * whole file would prevent the server from checkpointing its log. Such a check skips pages that do not belong to any table.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -7,8 +7,8 @@ const numbersOf = (release: string) => {
 
 /**
  * Returns true if a server of release `own` can work on tables migrated by the newer release `last`. This requires that
- * `last` has the same or the next minor version. Migrations add only things that the previous minor release ignores, so that
- * the servers of a database can be upgraded one after the other.
+ * `last` has the same or the next minor version. Migrations add only things that the previous minor release ignores, so
+ * servers that share a database can be upgraded one after the other.
  */
 export const isWithinReach = (own: string, last: string): boolean => {
   const [mine, other] = [numbersOf(own), numbersOf(last)]

@@ -53,7 +53,7 @@ const ledgers = RunLedger.layer.pipe(
 /**
  * Appends the restore event to the audit chain of the installation. If the chains have not begun, the first startup adds the
  * event. Without a master key, which is possible only for an unauthenticated backup, the event is not in any chain, and the
- * chain check reports the event.
+ * check of the chains reports it.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
   const chain = yield* readChain(installationScope)
@@ -101,7 +101,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
   }).pipe(transaction(sql))
 })
 
-/** Fails if the folder belongs to a different installation than the backup. */
+/** Fails if the folder belongs to an installation other than the backup's. */
 const checkOwner = Effect.fnUntraced(function* (folder: string) {
   const instance = yield* readInstance(folder)
   const inside = yield* readInstallation

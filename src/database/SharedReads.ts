@@ -24,7 +24,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   }
   const forget: Array<() => void> = []
   let isOpen = false
-  // True if the cached values have been validated against the commit count and need no further comparison.
+  // True if the cached values have been compared with the commit count and need no further comparison.
   let isHeld = false
   // True if a single comparison is enough for the rest of this turn of the event loop.
   let isTurn = false
@@ -88,7 +88,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
       const since = epoch
       return Effect.map(find(key), (found) => {
         // Cache the value. It was read either from this state, or from a newer state that has not been checked yet. In the
-        // second case, the next check removes the value.
+        // latter case, the next check removes the value.
         if (since === epoch && found !== undefined) {
           if (remembered.size >= maxRemembered) remembered.clear()
           remembered.set(key, Exit.succeed(found))

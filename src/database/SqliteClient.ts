@@ -49,8 +49,9 @@ const quoted = (name: string): string => {
 }
 
 /**
- * Binds values as `+?`. For some statements, such as joins, SQLite uses the values bound to a bare `?` to choose a plan. It then
- * prepares the statement again for every execution, which takes longer than the execution itself (decision 0022).
+ * Binds values as `+?`. For some statements, such as joins, SQLite uses the values bound to a bare `?` to choose a query
+ * plan. In that case it prepares the statement again for every execution, which takes longer than the execution itself
+ * (decision 0022).
  */
 const compiler = withRememberedTexts(
   Statement.makeCompiler({
@@ -70,8 +71,8 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
         if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
         if (!options.readOnly) {
-          // Set this only for a new file, because it would write to an existing file. `svc compact` converts files from earlier
-          // releases.
+          // Set this mode only for a new file, because it would write to an existing file. `svc compact` converts files from
+          // earlier releases.
           if (database.prepare("PRAGMA page_count").get()?.["page_count"] === 0) {
             database.exec("PRAGMA auto_vacuum=INCREMENTAL")
           }

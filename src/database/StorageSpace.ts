@@ -10,8 +10,8 @@ export const StorageSpace = Context.Reference<{
   /** Free bytes. */
   readonly free: Effect.Effect<number | undefined>
   /**
-   * Returns true if a write would barely fit. If so, writes are refused before they begin, and the server reports that it is
-   * not ready.
+   * Returns true if there is barely enough space for a write. In that case, writes are refused before they begin, and the
+   * server reports that it is not ready.
    */
   readonly isFull: Effect.Effect<boolean>
 }>("svc/src/database/StorageSpace", {

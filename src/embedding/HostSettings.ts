@@ -3,7 +3,7 @@ import { type SettingName, settingDefinitions } from "../settings/SettingDefinit
 import { type Settings, settingText } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Settings that the host cannot set directly, because other options determine them. */
+/** Settings that the host sets through other options, and therefore cannot set directly. */
 type Decided = "baseUrl" | "dataDir" | "drainDelay" | "listen"
 
 type HostValue<A> =

@@ -4,7 +4,7 @@ import { MountedBaseUrl } from "../http/MountedBaseUrl.ts"
 import { Exchange, type ExchangeShape } from "../http-kit/Exchange.ts"
 import { ControlPlane } from "./ControlPlane.ts"
 
-/** Information about a request from the host's server: the client address, an id, and the WebSocket upgrade. */
+/** Information about a request that only the host's server has: the client address, an id, and the WebSocket upgrade. */
 export type Exchanged = Partial<Pick<ExchangeShape, "requestId" | "remoteAddress" | "upgrade" | "bodyReceived">>
 
 /** Handles all requests to the origin on behalf of the host's server: API, dashboard, issuer and hooks. */

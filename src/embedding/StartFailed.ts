@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-/** Causes of a failed start: settings, folder, database, key, address or machine. */
+/** What caused a start to fail: settings, folder, database, key, address or machine. */
 export const StartReason = Schema.Literals([
   "ConfigError",
   "SettingsRefused",

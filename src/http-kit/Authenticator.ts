@@ -13,7 +13,8 @@ export class Authenticator extends Context.Service<
     readonly bearer: (token: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
     readonly session: (secret: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
     /**
-     * Returns the principal of an identity that the host vouches for. Fails with `unauthenticated` if the account is not open.
+     * Returns the principal for an identity that the host vouches for. Fails with `unauthenticated` if the account is not
+     * open.
      */
     readonly host: (identity: HostIdentity) => Effect.Effect<Principal, ApiError>
   }

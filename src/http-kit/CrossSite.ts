@@ -9,7 +9,10 @@ const refused = new ApiError({
     "A request that changes something with a session cookie has to come from the dashboard's own origin. Other clients send `Authorization: Bearer <token>`."
 })
 
-/** Returns true if the headers of a request with a cookie show that the request came from a page of this origin. */
+/**
+ * Returns true if a request's headers show that the request came from a page on this origin. Used for requests with a
+ * cookie.
+ */
 export const isSameOrigin = (headers: Headers.Headers, origin: string): boolean => {
   const site = headers["sec-fetch-site"]
   if (site !== undefined && site !== "same-origin") return false
@@ -18,6 +21,9 @@ export const isSameOrigin = (headers: Headers.Headers, origin: string): boolean 
   return site === "same-origin"
 }
 
-/** Returns a refusal if a mutation with a cookie may come from another site, and `undefined` otherwise. */
+/**
+ * Returns a refusal if a request could change something and may come from another site, and `undefined` otherwise. Used for
+ * requests with a cookie.
+ */
 export const crossSiteRefusal = (method: string, headers: Headers.Headers, origin: string): ApiError | undefined =>
   safeMethods.has(method) || isSameOrigin(headers, origin) ? undefined : refused

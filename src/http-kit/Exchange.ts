@@ -3,8 +3,8 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
 /**
- * A group of requests that arrived together. Records whether the state that the requests read has been renewed since they
- * arrived.
+ * A group of requests that arrived together. Records whether the state that they read has been refreshed since their
+ * arrival.
  */
 export interface Turn {
   isRenewed: boolean
@@ -17,15 +17,15 @@ export interface Turn {
 export interface ExchangeShape {
   readonly requestId: string
   readonly remoteAddress?: string | undefined
-  /** The group of this request. If the group is unknown, this is absent, and the request renews the state itself. */
+  /** The group of this request. Absent if the group is unknown; the request then refreshes the state itself. */
   readonly turn?: Turn | undefined
   /** Called when the whole body has arrived. From then on, the connection may be idle while the server works. */
   readonly bodyReceived: () => void
   /** Called when the session in the request's cookie has been extended, so that the response also renews the cookie. */
   readonly sessionRenewed?: ((secret: Redacted.Redacted) => void) | undefined
   /**
-   * Called when a route outside the API has accepted a session, with the check that admitted it. The transactions of the
-   * request repeat the check.
+   * Called when a route outside the API has accepted a session. Receives the check that admitted the session, which the
+   * request's transactions repeat.
    */
   readonly admittedBy?: ((check: Effect.Effect<void, ApiError>) => void) | undefined
   /** Upgrades the connection to a WebSocket that carries the frames. Returns false if the request does not ask for an upgrade. */

@@ -25,7 +25,7 @@ export class HttpSettings extends Context.Service<
   }
 >()("svc/src/http-kit/HttpSettings") {}
 
-/** Features of this release that the operator need not declare. */
+/** Features of this release that are available without a declaration by the operator. */
 export const implementedFeatures: Discovery["features"] = {
   stacks: true,
   opentofu_runner: true,
@@ -35,8 +35,8 @@ export const implementedFeatures: Discovery["features"] = {
 }
 
 /**
- * Returns the name of the session cookie. Over HTTPS, the name has a prefix that ties the cookie to the host. Cookies over
- * plain HTTP on loopback cannot use the prefix.
+ * Returns the name of the session cookie. Over HTTPS, the name has a prefix that ties the cookie to the host. The prefix
+ * cannot be used for cookies over plain HTTP on loopback.
  */
 export const sessionCookieName = (baseUrl: string): string =>
   baseUrl.startsWith("https:") ? "__Host-svc_session" : "svc_session"

@@ -8,7 +8,7 @@ export const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text
 /** The page has not been modified, so the browser keeps its copy. */
 export const Unchanged = HttpApiSchema.Empty(304)
 
-/** Refusals as pages, with the statuses that people may see. */
+/** Refusals in the form of pages, with the statuses that people may see. */
 export const refusalPages = [400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 503].map((status) =>
   Page.pipe(HttpApiSchema.status(status))
 )

@@ -28,7 +28,7 @@ const strangerLimits: JsonLimits = {
   maxStringBytes: 64 * 1024
 }
 
-/** Endpoints with different limits, by `group.endpoint`. */
+/** Endpoints with different limits, keyed by `group.endpoint`. */
 const ownLimits: ReadonlyMap<string, JsonLimits> = new Map([
   ["invitations.inspect", strangerLimits],
   ["invitations.decline", strangerLimits]
@@ -140,7 +140,8 @@ interface ReadBody {
 }
 
 /**
- * Bodies that have been read. A request is admitted a second time in its transaction, where the body can no longer be read.
+ * Bodies that have already been read. A request is admitted a second time in its transaction, when its body can no longer be
+ * read.
  */
 const readBodies = new WeakMap<ExchangeShape, ReadBody>()
 

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { ScheduledBackups } from "../backup/ScheduledBackups.ts"
 
-/** Notices about backups for operators. Every page load reads them. */
+/** Backup notices for operators. They are read on every page load. */
 export const BackupNotices = Context.Reference<{
   readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
   /** `undefined` if no backups are scheduled. */

@@ -54,7 +54,7 @@ const guardedBy = Effect.gen(function* () {
   const snapshot = yield* ReadSnapshot
   const withCommonHeaders = headersOf(baseUrl)
 
-  /** Renews the read state, so that the request sees all data that was committed before the request arrived. */
+  /** Refreshes the state that reads use, so that the request sees all data that was committed before the request arrived. */
   const renewFor = (turn: Turn | undefined) => {
     if (turn === undefined) return snapshot.renew()
     if (turn.isRenewed) return

@@ -53,7 +53,8 @@ const sharing = (origins: ReadonlyArray<string>) => {
     from: (origin: string | null | undefined, path: string) =>
       typeof origin === "string" && named.has(origin) && sharedPaths.test(path) ? origin : undefined,
     headersFor: (origin: string | undefined, vary: string | undefined) => ({
-      // Set this header even if the origin is not listed, so that a cache never returns one origin's response to another.
+      // Set this header even if the origin is not listed, so that a cache never returns the response for one origin to
+      // another origin.
       vary: vary === undefined ? "origin" : `${vary}, origin`,
       ...(origin === undefined
         ? {}

@@ -1,7 +1,7 @@
 import { extensions } from "../../schema/api/Extensions.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** Returns the refusals for routes in families that the operator has disabled, by method and path. */
+/** Returns the refusals for routes in families that the operator has disabled, keyed by method and path. */
 export const disabledFamilies = (familiesOff: ReadonlyArray<string>): ReadonlyMap<string, ApiError> =>
   new Map(
     extensions

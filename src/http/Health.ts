@@ -53,7 +53,7 @@ const lost = {
 } as const satisfies Record<string, Readiness>
 
 /**
- * Returns the readiness of a running server. The server is ready if it is not shutting down, its database responds, and the
+ * Determines whether a running server is ready: it is ready if it is not shutting down, its database responds, and the
  * database is still the file that the server opened.
  */
 export const readiness = Effect.gen(function* () {

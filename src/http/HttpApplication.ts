@@ -21,7 +21,7 @@ import { routerConfig } from "./UnknownRoutes.ts"
 /** The complete HTTP interface as a function from request to response, independent of the HTTP server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
-/** The mounted handler, for callers in this process. */
+/** The mounted handler, which code in this process can call. */
 export class HttpHandler extends Context.Service<HttpHandler, { readonly handler: WebHandler }>()(
   "svc/src/http/HttpFace"
 ) {}
@@ -71,7 +71,7 @@ const secretParameters: ReadonlyArray<string> = [
   "user_code"
 ]
 
-/** Builds the routes once. They work until the scope of the caller closes. */
+/** Builds the routes once. They work until the caller's scope closes. */
 export const makeWebHandler = Effect.gen(function* () {
   const services = yield* Effect.context<HttpServices>()
   const application = Layer.provideMerge(serverRoutes, Layer.succeedContext(services))

@@ -25,9 +25,9 @@ const drainDeadline = "20 seconds"
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", { message: Schema.String }) {}
 
 /**
- * - `drainDelay`: time between the first not-ready response and closing, so that a load balancer can react
- * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` is trusted
- * - `corsOrigins`: origins whose pages may read the responses while the server is starting or stopping
+ * - `drainDelay`: time between the first not-ready response and closing, so that a load balancer can react -
+ *   `trustedProxies`: addresses and ranges whose `X-Forwarded-For` is trusted - `corsOrigins`: origins whose pages may read
+ *   responses even while the server is starting or stopping
  */
 export interface ListenerOptions {
   readonly drainDelay?: Duration.Input | undefined
@@ -69,9 +69,9 @@ const hasBody = (request: Request) =>
 
 /**
  * The listening socket. The socket opens before the application exists, so that its address is known early. Until a handler
- * is mounted, the listener responds with 503, or with 200 on `/healthz`. Unmounting drains: new requests are refused with
- * 503, and live streams end at a position from which clients can resume. Requests in progress get time to finish, unless
- * `SkipDrainGrace` completes first.
+ * is mounted, the listener responds with 503, or with 200 on `/healthz`. When the handler is unmounted, the listener drains:
+ * new requests are refused with 503, and live streams end at a position from which clients can resume. Requests in progress
+ * get time to finish, unless `SkipDrainGrace` completes first.
  */
 export class HttpListener extends Context.Service<
   HttpListener,

@@ -41,7 +41,7 @@ const ofArray = (ast: SchemaAST.Arrays): Keep | undefined => {
   return (value) => (Array.isArray(value) ? value.map(keep) : value)
 }
 
-/** Returns the literal that distinguishes this kind of object from the others in a union. */
+/** Returns the literal that distinguishes this kind of object from the other kinds in a union. */
 const literalAt = (ast: SchemaAST.AST, name: PropertyKey): unknown => {
   const type = ast._tag === "Objects" ? ast.propertySignatures.find((one) => one.name === name)?.type : undefined
   return type?._tag === "Literal" ? type.literal : undefined
@@ -68,9 +68,9 @@ const ofUnion = (ast: SchemaAST.Union): Keep | undefined => {
 }
 
 /**
- * Returns a function that removes the properties that are not in the schema, for values that are returned as stored. The function
- * neither converts nor checks anything. Returns `undefined` for a schema that converts values, or that distinguishes kinds
- * of objects by their properties.
+ * Returns a function that removes all properties that the schema does not contain. It is meant for values that are returned
+ * as stored. The function neither converts nor checks anything. Returns `undefined` for a schema that converts values, or
+ * that distinguishes kinds of objects by their properties.
  */
 export const keepKnownProperties = (ast: SchemaAST.AST): Keep | undefined => {
   if (ast.encoding !== undefined) return undefined

@@ -11,7 +11,7 @@ const words = {
 export const takesHtml = (accept: string | undefined): boolean =>
   accept?.split(",").some((kind) => kind.trim().toLowerCase().startsWith("text/html")) === true
 
-/** Shows an error to a person who returns from another server. */
+/** Shows an error page to a person whom another server has sent back. */
 export const landingPage = (acceptLanguage: string | undefined) => (error: ApiError, requestId: string) => {
   const language = pageLanguage(undefined, acceptLanguage)
   const { back, request, title } = words[language]

@@ -17,8 +17,8 @@ export class MountedHandler extends Context.Service<
   }
 >()("svc/src/http/MountedHandler") {
   /**
-   * Replaces the listener without opening a port. `baseUrl` is the public origin at which the host serves the handler. When
-   * the scope closes, the layer ends live streams and waits up to 20 seconds for requests in progress.
+   * Takes the place of the listener, but opens no port. `baseUrl` is the public origin at which the host serves the handler.
+   * When the scope closes, the layer ends live streams and waits up to 20 seconds for requests in progress.
    */
   static readonly layer = (baseUrl: string, corsOrigins: ReadonlyArray<string> = []) =>
     Layer.effectContext(

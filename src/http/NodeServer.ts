@@ -240,7 +240,7 @@ const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse
   return outgoing
 }
 
-/** Returns true if the request has no body, so that it is complete although the parser stopped after the head. */
+/** Returns true if the request has no body. Such a request is complete although the parser stopped after the head. */
 const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
@@ -251,7 +251,7 @@ const isWhole = ({ headers }: IncomingMessage) =>
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 
-/** Starts Node's server. Node's parser decides which input is a request, and responds to all other input itself. */
+/** Starts Node's server. Node's parser decides which input is a request, and itself responds to any other input. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()

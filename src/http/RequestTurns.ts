@@ -6,8 +6,8 @@ const mostNanos = 20_000_000n
 /**
  * Begins requests as they arrive, but only for a limited time per turn of the main thread. Otherwise, a thousand
  * simultaneous requests would block all other work until the last request had begun. The remaining requests wait for later
- * turns. Each turn starts one request per client address in rotation, so that a client with many requests mostly delays its
- * own requests. `now` is a monotonic time in nanoseconds.
+ * turns. Within a turn, client addresses take turns to start one request each, so that a client with many requests mostly
+ * delays its own requests. `now` is a monotonic time in nanoseconds.
  */
 export const requestTurns = (now: () => bigint) => {
   const waiting = new Map<string, Array<(turn: Turn) => void>>()

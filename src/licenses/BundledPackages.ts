@@ -23,7 +23,7 @@ export const programs = {
 
 /**
  * Modules that a compiled binary omits, spelt as in the imports. The binary either contains the results of these modules
- * already, or does not need them because they are for other runtimes than Bun.
+ * already, or does not need them because they are for runtimes other than Bun.
  */
 export const leftOut = ["../dashboard/Build.ts", "./CollectLicenses.ts", "./NodeServer.ts", "@node-rs/argon2"]
 

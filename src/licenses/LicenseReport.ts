@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A document that has to be distributed with a component: its licence, or a notice. */
+/** A document that must be distributed with a component, such as its licence or a notice. */
 const LicenseText = Schema.Struct({ file: Schema.String, text: Schema.NonEmptyString })
 
 /** A third-party component of the shipped product. `license` is an SPDX expression. */
@@ -14,7 +14,7 @@ export const Component = Schema.Struct({
 })
 export type Component = typeof Component.Type
 
-/** Licences of the product and of all components that are shipped in it. */
+/** Licences of the product and of all components that it contains. */
 export const LicenseReport = Schema.Struct({
   product: Schema.Struct({
     name: Schema.String,
@@ -29,7 +29,7 @@ export type LicenseReport = typeof LicenseReport.Type
 
 export const LicenseReportJson = Schema.fromJsonString(LicenseReport)
 
-/** File names of the report next to a binary and in a package. */
+/** File names of the report, which is placed next to a binary and in a package. */
 export const thirdPartyFile = "THIRD-PARTY-LICENSES.txt"
 
 const rule = "=".repeat(100)

@@ -46,7 +46,7 @@ const goModule = (name: string, license: string, ...texts: OtherComponent["texts
   texts
 })
 
-/** The Go modules in the HCL parser, by path. The versions are read from the program. */
+/** The Go modules in the HCL parser, keyed by path. The versions are read from the program. */
 export const parserModules: ReadonlyArray<OtherComponent> = [
   goModule("github.com/agext/levenshtein", "Apache-2.0", { file: "LICENSE", copyright: "Copyright 2016 ALRUX Inc." }),
   goModule(

@@ -26,7 +26,7 @@ const Refusal = Schema.Struct({
 })
 
 // SMTP commands that the server refuses because of the mail itself. All other failures, such as a refused sign-in or a full
-// server, are for the operator to fix.
+// server, must be fixed by the operator.
 const aboutTheMail: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "DATA"])
 
 /** Keep only the codes of the server's reply, because its text may quote the address. */

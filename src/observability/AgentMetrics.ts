@@ -43,7 +43,7 @@ export const agentMetrics = Layer.effectDiscard(
     const pools = yield* Pools
     const enrolled = yield* Agents
     const queue = yield* RunQueue
-    /** Pools that have been reported before, so that a pool is reported as empty after its removal. */
+    /** Pools that have been reported before. A removed pool is still reported, as empty. */
     const known = new Set<string>()
 
     const sample = Effect.gen(function* () {

@@ -36,7 +36,7 @@ const nanosecondsPerSecond = 1_000_000_000
 /** Interval, in milliseconds, for measuring the main thread's delay. */
 const delayEvery = 20
 
-/** Samples the metrics of the process. Reads them for each scrape. */
+/** Reads the metrics of the process anew for each scrape. */
 const processSampler = () => {
   let counted = 0
   const delays = monitorEventLoopDelay({ resolution: delayEvery })
@@ -80,7 +80,7 @@ export class OperatorListener extends Context.Service<
   {
     /** `http://host:port`, or `undefined` if there is no operator listener. */
     readonly url: string | undefined
-    /** Marks the server as started until the Scope closes. From then on, `readiness` determines the response. */
+    /** Marks the server as started until the Scope closes. During that time, `readiness` determines the response. */
     readonly up: (readiness: Effect.Effect<Readiness>) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/src/observability/OperatorListener") {

@@ -38,7 +38,8 @@ const OpenRuns = rowShape({
 const sample = Effect.gen(function* () {
   const sql = yield* ReadSql
   const { count } = yield* WebSockets
-  // Read only open Runs. The index contains no other Runs, however large the ledger is. `measureRun` counts finished Runs.
+  // Read only open Runs. The index contains no other Runs, so its size does not depend on the size of the ledger.
+  // `measureRun` counts finished Runs.
   const rows = yield* OpenRuns.rows(sql)`
     SELECT status, slot_pool AS pool, COUNT(*) AS runs, MIN(queued_at) AS since FROM runs
     WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status, slot_pool`

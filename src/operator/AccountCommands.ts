@@ -76,7 +76,8 @@ export class AccountCommands extends Context.Service<
     /** Creates a link for the first account. Fails with `failed_precondition` if an account exists. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
     /**
-     * Creates a link to set a new password. Fails with `not_found`, and with `failed_precondition` if the link cannot be emailed.
+     * Creates a link to set a new password. Fails with `not_found`, or with `failed_precondition` if the link cannot be
+     * emailed.
      */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
@@ -101,7 +102,7 @@ export class AccountCommands extends Context.Service<
     }) => Effect.Effect<void, ApiError>
     /** Deletes an account. Fails like `AccountRemoval.remove`. */
     readonly deleteUser: (email: string) => Effect.Effect<void, ApiError>
-    /** Sets a password and revokes every session of the account. Fails with `not_found` and `invalid_request`. */
+    /** Sets a password and revokes every session of the account. Fails with `not_found` or `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
 >()("svc/src/operator/AccountCommands") {
@@ -121,7 +122,9 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const audit = yield* Audit
   const random = yield* SecureRandom.SecureRandom
 
-  /** Runs `work` in one transaction with an audit event for the command and its subject. */
+  /**
+   * Runs `work` in one transaction and, in the same transaction, records an audit event with the command and its subject.
+   */
   const recorded = Effect.fnUntraced(function* <A, E>(
     command: string,
     work: (context: CommandContext) => Effect.Effect<readonly [result: A, target: { kind: string; id: string }], E>

@@ -46,7 +46,7 @@ export class KeyCommands extends Context.Service<
       const isShared = yield* SharedDatabase
       const own = Option.map(yield* Effect.serviceOption(Nodes), ({ name }) => name)
 
-      /** Fails if other servers use the database, because the new key is written only to this server's file. */
+      /** Fails if other servers use the database, because the new key is written only to this server's key file. */
       const requireKeyEverywhere = Effect.gen(function* () {
         if (!isShared) return
         const { active, inUse } = yield* vault.keyIds

@@ -32,7 +32,7 @@ export type DeliveryRequest = typeof DeliveryRequest.Type
 
 /** Number of newest deliveries to show. */
 const shownDeliveries = 50
-/** A page limit above the maximum number of endpoints, so that all endpoints are listed. */
+/** A page limit greater than the maximum number of endpoints, so that one page contains all endpoints. */
 const allEndpoints = 100
 
 /** The commands for the server's own notice endpoints, which receive the notices of every Workspace. Each change is audited. */

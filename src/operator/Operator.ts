@@ -27,7 +27,7 @@ import { operatorClient } from "./OperatorClient.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
-/** The same commands, with the additional failures of a call to a server. */
+/** The operator's commands, whose failures include those of a call to a server. */
 type Reached<Commands> = {
   readonly [Name in keyof Commands]: Commands[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
     ? (...args: Args) => Effect.Effect<A, E | ApiError | OperatorSocketUnusable>
@@ -43,7 +43,7 @@ const served = Effect.fn("served")(
     const path = yield* Path.Path
     const folder = yield* files.realPath(path.resolve(dataDir))
     return { folder, ...(yield* lookAtInstance(folder)) }
-    // Ignore a missing or unreadable folder here. Claiming the folder will report it.
+    // Ignore a missing or unreadable folder here, because the attempt to claim the folder reports it.
   },
   Effect.orElseSucceed(() => undefined)
 )
@@ -386,7 +386,7 @@ export class OperatorRetention extends Context.Service<OperatorRetention, Reache
     )
 }
 
-/** Commands for the policy of a running server. Without a server, there is nothing to reload. */
+/** Commands for the policy of a running server. If no server is running, there is nothing to reload. */
 export class OperatorPolicies extends Context.Service<OperatorPolicies, Reached<PolicyCommands["Service"]>>()(
   "svc/src/operator/OperatorPolicies"
 ) {

@@ -43,8 +43,8 @@ export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (f
 })
 
 /**
- * Returns the secret of the server that holds the folder, or `none` if the server is not listening or its release does not
- * use a secret.
+ * Returns the secret of the server that holds the folder, or `none` if the server is not listening or runs a release that
+ * does not use a secret.
  */
 export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
@@ -54,7 +54,7 @@ export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (fol
   )
 })
 
-/** Refuses every command without the secret. */
+/** Refuses every command that does not contain the secret. */
 export const requireOperatorSecret = (secret: Redacted.Redacted) => {
   const expected = digest(Redacted.value(secret))
   return Layer.succeed(OperatorAuthorization, (command, { headers }) =>

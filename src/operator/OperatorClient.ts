@@ -46,7 +46,7 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
   const client = yield* RpcClient.make(OperatorProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 
   /**
-   * Prints which server responded, if several servers use the same database, because a command reaches only this folder's
+   * If several servers use the same database, prints which server responded, because a command reaches only this folder's
    * server. Servers of earlier releases do not support this request.
    */
   const nameAnswering = client.Node().pipe(

@@ -88,7 +88,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       ListRestoredRules: () => restored.rules,
-      // Make this comparison only in a running server. If no server is running, the next startup makes the comparison.
+      // Look for stale reasons only in a running server. If no server is running, the next startup does this.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListOrphanedStates: () => leftOvers.list,
       DownloadOrphanedState: ({ id }) => leftOvers.download(id),

@@ -42,8 +42,8 @@ export class OrphanedStateCommands extends Context.Service<
     /** Lists the states that have been neither adopted nor discarded, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<KeptOrphanedState>>
     /**
-     * Returns the state in plaintext and records an audit event. Fails with `not_found`, and with `failed_precondition` if the
-     * state has been erased.
+     * Returns the state in plaintext and records an audit event. Fails with `not_found`, or with `failed_precondition` if
+     * the state has been erased.
      */
     readonly download: (id: string) => Effect.Effect<DownloadedState, ApiError>
   }

@@ -28,7 +28,7 @@ export const PoolChange = Schema.Union([
 ])
 export type PoolChange = typeof PoolChange.Type
 
-/** Limits for the number of uses of an enrolment token. */
+/** Limits on how many times an enrolment token can be used. */
 export const usesBounds = { minimum: 1, maximum: 10_000 }
 export const lifetimeBounds = { minimum: 60, maximum: 30 * 86_400 }
 

@@ -23,8 +23,9 @@ export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {
     /**
-     * Settles the Run of a silent agent as if its lease had expired, under the fence that the operator saw. Without a fence,
-     * or while the tool may still be running, fails with a message that describes the risk and the agent that holds the Run.
+     * Settles the Run of a silent agent as if the agent's lease had expired, under the fence that the operator saw. If no
+     * fence is given, or if the tool may still be running, fails with a message that describes the risk and the agent that
+     * holds the Run.
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }

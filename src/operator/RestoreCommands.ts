@@ -21,7 +21,10 @@ export class RestoreCommands extends Context.Service<
   {
     readonly list: Effect.Effect<typeof RestoreReviewList.Type>
     readonly rules: Effect.Effect<typeof RestoredRulesList.Type>
-    /** Decides on records and returns them. If an id is not pending, fails with `not_found` without deciding on anything. */
+    /**
+     * Applies the decision to the records and returns them. If an id is not pending, fails with `not_found` and changes no
+     * record.
+     */
     readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
   }
 >()("svc/src/operator/RestoreCommands") {

@@ -1,7 +1,7 @@
 import type { RunSettingsShape } from "../../actors/ledger/run/RunSettings.ts"
 import type { Settings } from "./Settings.ts"
 
-/** Leaves one slot free for other Workspaces, in case a Workspace has Runs that never finish. */
+/** Leaves one slot free for other Workspaces, in case one Workspace's Runs never finish. */
 const allButOne = (places: number) => Math.max(1, places - 1)
 
 /** Derives the limits of the queue from these settings. */

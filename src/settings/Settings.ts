@@ -264,7 +264,8 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL shows that a proxy with TLS is in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
-// Providers that give anybody an identity, so that a subject does not prove to which organisation a person belongs.
+// Providers from which anybody can get an identity. A subject from such a provider does not prove which organisation a
+// person belongs to.
 const sharedHosts: ReadonlySet<string> = new Set([
   "accounts.google.com",
   "gitlab.com",
@@ -330,7 +331,7 @@ const signInContradiction = (settings: Settings): string | undefined => {
     : undefined
 }
 
-/** Describes scheduled backups of a database that is not in the data folder, if any. */
+/** Describes the contradiction, if any, that backups are scheduled but the database is not in the data folder. */
 const backupContradiction = ({ backupDirectory, databaseUrl }: Settings): string | undefined =>
   databaseUrl === undefined || backupDirectory === undefined
     ? undefined

@@ -14,7 +14,7 @@ type AuthorityChangeRow = RowOf<typeof AuthorityChangeRow.columns>
 export interface AuthorityWatch {
   /** Returns the current counter. Call it before reading the authority. */
   readonly seen: () => number
-  /** Completes when any authority has changed since `seen`. */
+  /** Completes once any authority has changed since the counter had the value `seen`. */
   readonly changedSince: (seen: number) => Effect.Effect<void>
 }
 
@@ -98,7 +98,7 @@ export class AuthorityChanges extends Context.Service<
 
 /**
  * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case the authority was lost earlier,
- * and then after each change. If the authority can expire, checks at this interval as well.
+ * and then after each change. If the authority can expire, also checks at the given interval.
  */
 export const untilRefused = <E, R>(
   { follow }: AuthorityChanges["Service"],

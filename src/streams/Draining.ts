@@ -1,6 +1,6 @@
 import { Context, Effect, Latch, Layer } from "effect"
 
-/** Signals once that the server is draining: it has stopped accepting new work, and its live streams have to end. */
+/** Signals, only once, that the server is draining: it has stopped accepting new work, and its live streams have to end. */
 export class Draining extends Context.Service<
   Draining,
   {

@@ -29,7 +29,7 @@ interface Reading {
 /**
  * Shares the reads of one sequence: subscribers at the same position share one read of the ledger and one encoding. Keeps
  * only the two newest pages, because the fastest reader may reach the end again before the other readers have received the
- * previous page. A reader that is further behind reads the ledger itself.
+ * previous page. A reader that is further behind reads from the ledger instead.
  */
 class Feed {
   #version = 0
@@ -49,7 +49,7 @@ class Feed {
     for (const resume of waiting) resume()
   }
 
-  /** Returns the page after `after` as soon as it exists. */
+  /** Returns the page that follows `after`, as soon as it exists. */
   next(after: number): Effect.Effect<FeedPage> {
     return Effect.suspend(() => {
       // Take the version before the read, so that a later change is not missed even if the read did not include the change.
@@ -93,7 +93,8 @@ export class RunFeeds extends Context.Service<
     /** Streams every frame after `after` until the Run is final. Reads no faster than the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
     /**
-     * Passes each frame to `take` and waits for it. For large numbers of readers, this has less overhead than the stream.
+     * Passes each frame to `take` and waits for `take` to finish. If there are many readers, this has less overhead than the
+     * stream.
      */
     readonly deliver: (
       id: RunId,

@@ -12,8 +12,8 @@ const message = (id: number, data: string) => encoder.encode(`id: ${id}\ndata: $
 
 /**
  * Serves a subscription as server-sent events. Each frame is one message. Clients can resume the stream with the id of the
- * message in `Last-Event-ID`. If a stream ends without `{"done":true}`, the server stopped or the authority was lost, and
- * the client may resume the stream.
+ * message in `Last-Event-ID`. If a stream ends without `{"done":true}`, either the server stopped or the authority was lost;
+ * the client may then resume the stream.
  */
 export const serverSentEvents = Effect.fn("serverSentEvents")(function* (subscription: RunFrames) {
   const draining = yield* Draining

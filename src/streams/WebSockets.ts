@@ -37,8 +37,8 @@ const closeOf = (cause: Cause.Cause<ApiError>): readonly [code: number, reason: 
 
 /**
  * WebSockets of live streams. A socket gets its next frame only after the previous frame has left the server's buffer. A
- * slow reader therefore uses the memory of one frame, and later frames remain in the ledger until it reads them. A reader
- * that stalls is disconnected.
+ * slow reader therefore uses the memory of one frame, and later frames remain in the ledger until the reader is ready for
+ * them. A reader that stalls is disconnected.
  */
 export class WebSockets extends Context.Service<
   WebSockets,

@@ -12,7 +12,7 @@ import { type Embedded, layerServer } from "../embedding/Layers.ts"
 import type { PlainOptions } from "../embedding/Options.ts"
 import type { StartFailed } from "../embedding/StartFailed.ts"
 
-/** File contents by path in the repository. */
+/** File contents, keyed by path in the repository. */
 export type TestFiles = Readonly<Record<string, string>>
 
 /** A Git repository that is served on loopback. */
@@ -32,12 +32,12 @@ export interface TestAccount {
 }
 
 export interface TestOptions {
-  /** Repositories by name, with the files of their first commit. */
+  /** Repositories, keyed by name, with the files of their first commit. */
   readonly repositories?: Readonly<Record<string, TestFiles>>
   readonly settings?: PlainOptions["settings"]
 }
 
-/** Fixtures for a test in addition to the control plane. */
+/** What a test gets in addition to the control plane. */
 export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {

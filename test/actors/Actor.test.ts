@@ -17,7 +17,7 @@ const Doors = commandsOf(
   Rpc.make("Stick")
 )
 
-/** Actors whose commands wait for `gate`, with logs of the commands that began and ended. */
+/** Builds actors whose commands wait for `gate`, with logs of the commands that began and ended. */
 const makeDoors = () => {
   const gate = Deferred.makeUnsafe<void>()
   const begun: Array<string> = []
@@ -293,18 +293,20 @@ describe("Actor: commands in transactions", () => {
     )
   )
 
-  it.live("a command interrupted by closing its actor is rolled back before the actor finishes closing", () =>
-    withRows(
-      Effect.gen(function* () {
-        const scope = yield* Scope.make()
-        yield* Layer.buildWithScope(rows, scope)
-        const held = yield* Effect.forkChild((yield* Rows).Hold("a"), { startImmediately: true })
-        while ((yield* (yield* mailboxesKey(Rows)).busy) === 0) yield* Effect.yieldNow
-        yield* Scope.close(scope, Exit.void)
-        expect(yield* noted).toEqual([])
-        const exit = yield* Fiber.await(held)
-        expect(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)).toBe(true)
-      })
-    )
+  it.live(
+    "if closing an actor interrupts a command, the command is rolled back before the actor finishes closing",
+    () =>
+      withRows(
+        Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          yield* Layer.buildWithScope(rows, scope)
+          const held = yield* Effect.forkChild((yield* Rows).Hold("a"), { startImmediately: true })
+          while ((yield* (yield* mailboxesKey(Rows)).busy) === 0) yield* Effect.yieldNow
+          yield* Scope.close(scope, Exit.void)
+          expect(yield* noted).toEqual([])
+          const exit = yield* Fiber.await(held)
+          expect(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)).toBe(true)
+        })
+      )
   )
 })

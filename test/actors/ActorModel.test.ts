@@ -161,7 +161,7 @@ test("an actor keeps its guarantees if a caller is interrupted at any step", asy
       begun.add((history.get("record") ?? []).some(([, number]) => number === 1))
     }
   }
-  // Both outcomes must occur: a command that is dropped before its turn, and a command that runs although its caller is
+  // Both outcomes must occur: some commands are dropped before their turn, and some run although their caller is
   // interrupted.
   expect([...begun].toSorted()).toEqual([false, true])
 })

@@ -77,7 +77,7 @@ describe("Host requirements", () => {
           { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
         ])
 
-        // A change to the configuration keeps the secret and the Interface, and does not issue a second grant.
+        // Changing the configuration keeps the secret and the Interface, and does not issue a second grant.
         const before = yield* capsules.read(web.capsuleId)
         expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
         const planned = yield* capsuleCommands.ConfigurationPlan(web.capsuleId, {

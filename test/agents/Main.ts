@@ -1,6 +1,6 @@
-// `npm run test:agents [-- --short [--share K]] [-- --only TEXT]`: runs a real server, real agents and the real tool, and injects
-// every fault between them. After each fault, checks the guarantees against the number of objects that the provider created,
-// the states and every captured byte. Exits with 1 if a guarantee was broken.
+// `npm run test:agents [-- --short [--share K]] [-- --only TEXT]`: runs a real server, real agents and the real tool, and
+// injects every kind of fault between them. After each fault, checks the guarantees against the number of objects that the
+// provider created, the states and every captured byte. Exits with 1 if a guarantee was broken.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"

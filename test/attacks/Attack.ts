@@ -29,7 +29,7 @@ const p99 = (answers: ReadonlyArray<Answer>) =>
     0.99
   )
 
-/** Measurements without an attack: the bystander's waiting times and the server's memory. */
+/** Measures the bystander's waiting times and the server's memory while there is no attack. */
 export const idleOf = Effect.fnUntraced(function* (target: Target, seconds: number) {
   const since = yield* target.now
   yield* Effect.sleep(`${seconds} seconds`)
@@ -66,7 +66,7 @@ const row = (cells: ReadonlyArray<string>) =>
 
 export const heading = row(["attack", "attempts", "seconds", "blocked ms", "p99 ratio", "refused", "memory x (after)"])
 
-/** Runs an attack, prints its line of the table, and returns the limits it exceeded. */
+/** Runs an attack, prints its line of the table, and returns the limits that it exceeded. */
 export const measured = Effect.fnUntraced(function* (target: Target, idle: Idle, attack: Attack, isShort: boolean) {
   yield* target.blocked
   const since = yield* target.now

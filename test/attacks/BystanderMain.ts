@@ -1,5 +1,5 @@
-// An ordinary member in a separate process, so that its work is not measured as the server's. Prints for each response its due
-// time, its duration in milliseconds and its status.
+// An ordinary member in a separate process, so that its work does not count as the server's. Prints for each response its
+// due time, its duration in milliseconds and its status.
 import { setInterval } from "node:timers"
 
 const [url = "", workspaceId = "", sourceId = "", token = ""] = process.argv.slice(2)

@@ -1,6 +1,7 @@
-// `npm run test:attacks [-- --short] [-- --only TEXT]`: attacks a real server while an ordinary member uses it. For each attack,
-// prints the time for which it blocked the main thread, the member's waiting time, and the server's memory afterwards. Exits with
-// 1 if the thread was blocked for more than 250 ms, if memory remains at twice its idle size, or if an attempt succeeded.
+// `npm run test:attacks [-- --short] [-- --only TEXT]`: attacks a real server while an ordinary member uses it. For each
+// attack, prints how long it blocked the main thread, the member's waiting time, and the server's memory afterwards. Exits
+// with 1 if the thread was blocked for more than 250 ms, if memory remains at twice its idle size, or if an attempt
+// succeeded.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, Runtime, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"

@@ -25,7 +25,7 @@ export const sent = (url: string, init: RequestInit) =>
     }
   })
 
-/** Sends this many requests with this concurrency, and returns how often each status occurred. */
+/** Sends this many requests, with at most `atOnce` at the same time, and returns how often each status occurred. */
 export const flood = (count: number, atOnce: number, one: (index: number) => Effect.Effect<number>) =>
   Effect.map(
     Effect.forEach(Array.from({ length: count }), (_, index) => one(index), { concurrency: atOnce }),

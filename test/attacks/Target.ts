@@ -22,7 +22,7 @@ export interface Answer {
 
 const password = "a password of the bystander"
 
-/** A subject who is not the owner and initially not a member of the Workspace. */
+/** A person who is neither the owner nor, initially, a member of the Workspace. */
 const member = Effect.fnUntraced(function* (
   product: Effect.Success<ReturnType<typeof startProduct>>,
   operator: (stdin: string, ...args: ReadonlyArray<string>) => Effect.Effect<string, unknown, never>

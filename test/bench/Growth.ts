@@ -13,7 +13,7 @@ const commands = 40
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** Encodes a number as six letters, because ids contain no digits. */
+/** Encodes a number as six letters, because these ids contain no digits. */
 const letters = (index: number): string =>
   [5, 4, 3, 2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26))).join("")
 
@@ -86,8 +86,8 @@ export const growth = (binary: string) =>
     })
     const measures = [
       ["read of a Capsule", get(`/api/v1/capsules/${capsuleId}`)],
-      // Reads only rows that exist at every size, because a page with more Capsules takes longer regardless of the
-      // Workspace's size.
+      // Reads only rows that exist at every size, because a page that lists more Capsules takes longer, whatever the size of
+      // the Workspace.
       ["list of 10 Capsules", get(`/api/v1/workspaces/${product.workspaceId}/capsules?limit=10`)],
       ["list of 20 Runs", get(`/api/v1/workspaces/${product.workspaceId}/runs?limit=20`)],
       ["command on a Capsule", rename]

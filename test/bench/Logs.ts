@@ -151,7 +151,8 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // Lines produce garbage that is collected later, so the measurement includes only memory that is still in use.
+    // Processing lines produces garbage that is collected only later, so the measurement includes only memory that is still
+    // in use.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,

@@ -46,7 +46,7 @@ const groups = (binary: string) => ({
   manifests
 })
 
-/** The requested group does not exist. */
+/** Raised if the requested group does not exist. */
 class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { message: Schema.String }) {}
 
 const { values } = parseArgs({

@@ -10,7 +10,7 @@ import { provider, providerModule, selfContainedMirror } from "./support/Provide
 const rounds = 9
 const installs = 5
 
-/** Durations of init, plan, show and apply by hand, in milliseconds. */
+/** Durations of init, plan, show and apply when run by hand, in milliseconds. */
 const byHand = Effect.fn("byHand")(function* (
   tool: string,
   text: string,
@@ -46,7 +46,7 @@ const byHand = Effect.fn("byHand")(function* (
   return (yield* Clock.currentTimeMillis) - started
 }, Effect.scoped)
 
-/** Repeats plans and applies of one module, by hand and through the product. */
+/** Repeats plans and applies of one module, both by hand and through the product. */
 const compared = Effect.fn("compared")(function* (request: {
   readonly byHand: ReturnType<typeof byHand>
   readonly install: (name: string) => ReturnType<typeof install>

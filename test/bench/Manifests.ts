@@ -7,7 +7,7 @@ const rounds = 21
 const documentBytes = 131_072
 const encoder = new TextEncoder()
 
-/** A manifest does not have the properties that its figure describes. */
+/** Raised if a manifest does not have the properties that its figure assumes. */
 class WrongVerdict extends Schema.TaggedError<WrongVerdict>()("WrongVerdict", { message: Schema.String }) {}
 
 const inputsOf = (count: number, more: JsonObject = {}): JsonObject => ({

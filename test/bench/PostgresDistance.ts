@@ -21,7 +21,7 @@ const createDatabase = (url: string, name: string) =>
     )
   )
 
-/** A service whose database is at this distance. */
+/** Starts a service whose database is at this distance. */
 const serviceAt = Effect.fnUntraced(function* (server: string, distance: number, url: string, origin: string) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-distance-" })

@@ -26,12 +26,12 @@ const tailOf = (millis: ReadonlyArray<number>) => percentile(millis, 0.99) / med
 interface Measured {
   readonly route: ReadRoute
   readonly perSecond: number
-  /** The ratio to the baseline: the discovery document, or a minimal server with the same rows. */
+  /** The ratio to the baseline, which is the discovery document or a minimal server with the same rows. */
   readonly ratio: number
   /** The server's CPU time per request. */
   readonly processorMillis: number
   readonly p50: number
-  /** p99 as a multiple of p50, for the route and its comparison in the same rounds. */
+  /** p99 as a multiple of p50, for the route and for its baseline, measured in the same rounds. */
   readonly tail: number
   readonly otherTail: number
   /** The share of rounds in which the service's main thread was ready to run but had no core. */

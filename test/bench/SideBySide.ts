@@ -6,7 +6,7 @@ import { startProduct } from "./support/Product.ts"
 
 const rounds = 25
 
-/** Duration of one plan and apply, and of the tool's part in them, in milliseconds. */
+/** Duration of one plan and apply, and the part of that time spent in the tool, in milliseconds. */
 const mainJob = Effect.fnUntraced(function* (product: Product, url: string, name: string) {
   const planned = yield* install(product, url, name)
   const applied = yield* apply(product, planned.planRunId)

@@ -15,7 +15,7 @@ const Ready = Schema.fromJsonString(
 )
 const Frame = Schema.fromJsonString(
   Schema.Struct({
-    // Missing if the server closed the stream.
+    // Absent if the server closed the stream.
     events: Schema.optionalKey(
       Schema.Array(Schema.Struct({ data: Schema.Struct({ elapsedSeconds: Schema.optionalKey(Schema.Finite) }) }))
     )

@@ -10,7 +10,10 @@ const rounds = 9
 const perRound = 2000
 const millisPerNano = 1e-6
 
-/** Measures the cost of a personal token per request: checking its form and digest, one read, and recording its use. */
+/**
+ * Measures what a personal token costs per request: the checks of its form and digest, one read, and the recording of its
+ * use.
+ */
 export const tokenCheck = Effect.gen(function* () {
   const users = yield* Users
   const tokens = yield* AccessTokens

@@ -33,7 +33,7 @@ const Activity = Schema.decodeUnknownEffect(
   })
 )
 
-/** A Git server that has no repository and leaves its first reader waiting. */
+/** Starts a Git server that has no repository and keeps its first reader waiting. */
 const slowServer = Effect.gen(function* () {
   const asked = yield* Deferred.make<void>()
   const answer = Promise.withResolvers<void>()

@@ -84,7 +84,7 @@ const themes = ["light", "dark"] as const
 const inTheme = (page: Page, theme: (typeof themes)[number]) =>
   page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme)
 
-// The short run checks each language in one theme at the wide width; the full run checks every combination.
+// The short run checks each language in only one theme and at the wide width; the full run checks every combination.
 const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = ["en", "ja"] as const
 const widths = short ? [1440] : [1440, 390, 320]

@@ -17,7 +17,7 @@ const offering = (page: Page, password: boolean) =>
   )
 
 describe("sign-in methods", () => {
-  test("the sign-in page offers the server's methods, including its provider, and returns to the requested page", async () => {
+  test("the sign-in page offers the sign-in methods of the server, including its provider, and returns to the requested page", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
@@ -29,7 +29,7 @@ describe("sign-in methods", () => {
     expect(faults).toEqual([])
   })
 
-  test("the sign-in page offers no password if the server accepts none", async () => {
+  test("the sign-in page offers no password field if the server accepts no passwords", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, false)
     await go("/sign-in")

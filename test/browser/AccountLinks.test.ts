@@ -10,12 +10,12 @@ import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
-/** No server listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test does not read from any Git server. */
 const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
 
-/** A server that sends email. The person sets up the account in an English browser, and uses Japanese in another browser. */
+/** Starts a server that sends email. The person sets up the account in an English browser, and then uses a Japanese one. */
 const world = Effect.gen(function* () {
   const post = yield* mailServer()
   const flags = [`--smtp-url=smtp://127.0.0.1:${post.port}`, "--smtp-from=svc@acme.example"]
@@ -44,7 +44,7 @@ const world = Effect.gen(function* () {
 
 describe("Reset links", () => {
   it.live(
-    "a reset link shows its account, even after a reload, and its purpose after use, in both languages",
+    "in both languages, a reset link shows its account, even after a reload, and shows only its purpose after use",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, operator } = yield* world
@@ -89,7 +89,7 @@ describe("Reset links", () => {
 
 describe("Address-change links", () => {
   it.live(
-    "an address-change link is emailed to the new address, survives a reload, and is used once",
+    "an address-change link is emailed to the new address, survives a reload, and can be used only once",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, network } = yield* world

@@ -42,7 +42,7 @@ describe("Workspace agents", () => {
     })
   }
 
-  test("the agents page shows that there are no agents if the server executes all Runs itself", async () => {
+  test("if the server executes all Runs itself, the agents page shows that there are no agents", async () => {
     const world = newWorld()
     world.pools = []
     const { page, faults, go } = await suite.visit(lightEnglish, world)

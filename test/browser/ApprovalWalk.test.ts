@@ -32,7 +32,7 @@ resource "terraform_data" "greeting" {
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** A person's actions on a page, by keyboard and in their language. */
+/** Performs a person's actions on a page, by keyboard and in the person's language. */
 const personIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: decision } = decisionWords
@@ -200,7 +200,10 @@ const personIn = (page: Page, language: Language, origin: string) => {
   }
 }
 
-/** Ignores expected refusals, and the invitation page's failed request for the signed-in person. */
+/**
+ * Removes the expected refusals, and the invitation page's failed request about the signed-in person, from the list of
+ * faults.
+ */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|09)/.test(text))
 
 describe.each([

@@ -11,7 +11,7 @@ import { setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
-/** No server listens at this address, because the test reads from no Git server. */
+/** No server listens at this address, because the test does not read from any Git server. */
 const noGit = "http://127.0.0.1:9"
 const slowMachine = 600_000
 

@@ -14,7 +14,7 @@ const numbered = [1, 2, 3]
 const idOf = (number: number) => `run_00000000000009${number}0`
 const digestOf = (number: number) => `sha256:${String(number).repeat(64)}`
 
-/** Three plans that only create, and one plan that destroys. */
+/** Builds a world with three plans that only create and one plan that destroys. */
 const worldWithPlans = (): World => {
   const world = newWorld()
   const waiting = runs.find(({ id }) => id === reviewRun)

@@ -25,7 +25,7 @@ declare global {
   function useClient(server: Server): Promise<unknown>
 }
 
-/** An application on another origin that uses the package as published. */
+/** The source of an application on another origin that uses the package as published. */
 const application = `
 import { Effect, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -105,7 +105,7 @@ it.live("the published client works only on pages from a listed origin", () =>
     const [named, stranger] = [yield* served, yield* served]
     const server = yield* hostedServer(module, { corsOrigins: named.origin })
     const target = new URL(server.url)
-    /** The browser's requests, recorded by the server. */
+    /** The browser's requests, as the server in front records them. */
     const seen: Array<{ readonly method: string; readonly path: string; readonly headers: string }> = []
     const credentialsAllowed: Array<unknown> = []
     const origins = new Set<unknown>()

@@ -10,7 +10,10 @@ const refusal = (code: string, message: string) => ({
   json: { error: { code, message, requestId: "req_test" } }
 })
 
-/** Requires confirmation once, and then accepts handing over the Workspace. */
+/**
+ * Refuses to hand over the Workspace until the person has confirmed with the right password. Returns the passwords that were
+ * seen, as right or wrong.
+ */
 const askingOnce = async (page: Page) => {
   const seen: Array<string> = []
   let confirmed = false

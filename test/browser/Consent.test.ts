@@ -11,7 +11,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const fire = "__canary=1"
-/** A client and a person with crafted names. A bidi override reverses the text around it. */
+/** Crafted names for a client and a person. A bidi override reverses the text around it. */
 const clientName = `</p><img src=x onerror=${fire}><script>${fire}</script>\u202e"`
 // An email address cannot contain angle brackets, but it can contain the characters that end an attribute.
 const email = `'/onload=${fire}&b'@acme.example`

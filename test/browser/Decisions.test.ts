@@ -19,7 +19,7 @@ const isOf = ({ line }: DecisionRow, request: Pick<Request, "method" | "url">): 
   return request.method() === method && asPattern(path).test(new URL(request.url()).pathname)
 }
 
-/** Passes the row's requests to `handle` until the returned function is called. */
+/** Passes the requests that match the row to `handle`, until the returned function is called. */
 const intercept = async (page: Page, row: DecisionRow, handle: (route: Route) => Promise<void>) => {
   const pattern = (url: URL) => asPattern(row.line.split(" ")[1] ?? "").test(url.pathname)
   const each = (route: Route) => (isOf(row, route.request()) ? handle(route) : route.fallback())
@@ -183,7 +183,7 @@ describe.each(languages)("in %s", (language) => {
         await page.keyboard.press("Escape")
       } else {
         await page.evaluate(() => {
-          // The link to `/` opens Home, which may be the page that is open.
+          // Skips `/`, because the link to `/` opens Home, which may be the page that is already open.
           const here = new Set(["/", location.pathname])
           const links = [...document.querySelectorAll<HTMLAnchorElement>('a[href^="/"]')]
           links.find((link) => link.checkVisibility() && !here.has(link.pathname))?.click()

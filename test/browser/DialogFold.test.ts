@@ -10,7 +10,7 @@ const walked = dialogs.filter((_, index) => !short || index % 10 === 0)
 
 describe("Dialogs on a screen of 390 by 600", () => {
   for (const [index, { open, path, ready, source }] of walked.entries()) {
-    test(`a dialog on a small screen keeps its buttons visible, and does not initially focus a button that decides: ${index} ${source}`, async () => {
+    test(`a dialog on a small screen keeps its buttons visible, and does not initially focus a button that sends a decision: ${index} ${source}`, async () => {
       const { page, go } = await suite.visit()
       await go(path, ready)
       await open(page, "en")

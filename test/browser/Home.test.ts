@@ -30,7 +30,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("home plans all capsules that wait for the same commit together, and opens the update", async () => {
+  test("home plans all capsules that wait for the same commit in one update, and opens the update", async () => {
     const { api, page, faults, go } = await suite.visit()
     await page.route(`**/api/v1/run-groups/${waitingUpdate.id}**`, (route) =>
       route.fulfill({ json: { runGroup: waitingUpdate, runs: [] } })
@@ -71,7 +71,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("home loads more entries on demand, and counts all of them from the start", async () => {
+  test("home loads more entries on demand, but its count includes all entries from the start", async () => {
     const { api, page, faults, go } = await suite.visit()
     const [drifted] = needs.filter(({ kind }) => kind === "drifted")
     if (drifted === undefined) throw new Error("no drift")

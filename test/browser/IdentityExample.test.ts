@@ -21,7 +21,7 @@ const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 /** The invitation page tries to load the signed-in person, who may not exist. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !text.endsWith("401 (Unauthorized)"))
 
-/** A person's actions in svc and in the application, performed by keyboard in the person's language. */
+/** Returns a person's actions in svc and in the application, performed by keyboard in the person's language. */
 const personIn = (page: Page, language: Language, at: { readonly svc: string; readonly app: string }) => {
   const keys = keyboardOf(page)
   const button = (name: string) => page.getByRole("button", { name, exact: true })
@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("Two people and an application, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "an application admits an invited person, and rejects the person's first request after the removal",
+    "an application admits an invited person, and rejects the person's first request after the owner has removed that person",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial

@@ -144,7 +144,7 @@ describe("Unknown providers", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
     const { language } = look
     const words = installWords[language]
-    test(`an unknown provider requires a connection, or "needs none" with one click (${language}, ${look.width ?? 1360} px)`, async () => {
+    test(`if a provider is unknown, the form requires a connection, or one click that declares "needs none" (${language}, ${look.width ?? 1360} px)`, async () => {
       const { page, api, faults, go } = await suite.visit(look, foreignProvider())
       await go(read, "input[type=url]")
       await page.getByRole("button", { name: words.read }).click()

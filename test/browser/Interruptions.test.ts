@@ -9,7 +9,7 @@ import { connectNotes, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** A module that creates three notes, one after another. */
+/** Returns a module that creates three notes, one after another. */
 const module = (notesDir: string) => `${notesProvider(notesDir)}
 resource "demo_note" "first" {
   name    = "first"

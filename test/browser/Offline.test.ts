@@ -39,7 +39,7 @@ describe("Offline clicks", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("clicking a link to a loaded screen while offline also waits, until another click replaces it", async () => {
+  test("a click on a link to a loaded screen while offline also waits for the server, unless another click replaces it", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/runs", ".run-row")
     await page.getByRole("link", { name: ja.home }).click()

@@ -17,7 +17,7 @@ import { barriers } from "./support/Suite.ts"
 const email = "mina@acme.example"
 const newEmail = "mina.sato@acme.example"
 
-/** The account owner's actions on one device, performed by keyboard. */
+/** Returns the account owner's actions on one device, performed by keyboard. */
 const deviceOf = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: setup } = setupWords

@@ -10,7 +10,7 @@ import { lightEnglish } from "./support/Suite.ts"
 /** An address without a server. This test does not need Git. */
 const noGit = "http://127.0.0.1:9"
 
-/** The real server, a page whose browser has an authenticator, and the user's actions. */
+/** Starts the real server and a browser with an authenticator. Returns the page and the user's actions. */
 const visitor = Effect.gen(function* () {
   const { network, setupLink } = yield* realServer(noGit)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -29,7 +29,7 @@ describe("Setup links", () => {
         const { devtools, faults, page, press, see, setupLink, step, type } = yield* visitor
         const home = step(() => page.locator(".empty").getByRole("link", { name: "Install" }).waitFor())
         yield* step(() => page.goto(setupLink))
-        // Without an email address, the page contacts neither server nor authenticator.
+        // If the email address is missing, the page contacts neither the server nor the authenticator.
         yield* press("Create account with a passkey")
         expect(yield* Effect.promise(() => page.locator("input[type=email]:invalid").count())).toBe(1)
         yield* type("Your name", "Mina")

@@ -19,7 +19,7 @@ output "greeting" {
 }
 `
 
-/** The file of the real note. */
+/** Returns the path of the file that stores the real note. */
 const noteFile = Effect.fnUntraced(function* (notesDir: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -29,7 +29,7 @@ const noteFile = Effect.fnUntraced(function* (notesDir: string) {
 
 describe("Undoing changes on a real server", () => {
   it.live(
-    "a first-time user puts drift back from its check, and rolls back from the history",
+    "a first-time user undoes drift from the page of the drift check, and rolls back from the history",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

@@ -86,7 +86,7 @@ describe("Removed members", () => {
     ["Home", "/w/acme", ".attention-row"],
     ["a Capsule", `/w/acme/capsules/${storefrontId}`, ".tabs"]
   ] as const) {
-    test(`after a member is removed, the page of ${name} shows that person no more data of the Workspace`, async () => {
+    test(`after a member is removed, an open page (${name}) shows that person nothing more from the Workspace`, async () => {
       const { page, go } = await suite.visit()
       await page.clock.install()
       await go(path, ready)

@@ -16,7 +16,7 @@ test.each([
   "a plan over uncertain state is approved only after the capsule's name is typed, in %s",
   async (to, look) => {
     const world = newWorld()
-    // The plan only creates resources, so only the uncertain state can be the reason for typing the name.
+    // The plan only creates resources, so only the uncertain state can be the reason why the name must be typed.
     replaceRun(world, reviewRun, {
       resourceChanges: [],
       planSummary: { add: 8, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 }

@@ -10,7 +10,7 @@ export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Sc
 export const holds = (condition: boolean, message: string): Effect.Effect<void, Broken> =>
   condition ? Effect.void : Effect.fail(new Broken({ message }))
 
-/** Message of the broken guarantee. */
+/** Returns the broken guarantee in a cause. Any other cause counts as a broken guarantee with its text as the message. */
 export const brokenBy = (cause: Cause.Cause<unknown>): Broken => {
   const error = Cause.squash(cause)
   return error instanceof Broken ? error : new Broken({ message: Cause.pretty(cause) })

@@ -1,4 +1,4 @@
-/** Two notes with a secret; the second note depends on the first. `more` is appended. */
+/** Returns a module of two notes with a secret, followed by `more`. The second note depends on the first. */
 export const crashModule = (notesDir: string, more: string) => `
 terraform {
   required_providers {

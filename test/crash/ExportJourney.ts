@@ -11,7 +11,7 @@ const decodeGranted = Schema.decodeUnknownEffect(Schema.Struct({ export: Capsule
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** A person in a browser who signs in once and repeats every request that a crash interrupts. */
+/** Acts as a person in a browser, who signs in once and repeats every request that a crash interrupts. */
 export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   const http = yield* HttpClient.HttpClient
   let cookie = ""
@@ -43,7 +43,7 @@ export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   return send
 })
 
-/** An owner exports the Capsule and downloads the archive. A crash may interrupt either step. */
+/** As an owner, exports the Capsule and downloads the archive. A crash may interrupt either step. */
 export const exportJourney = Effect.fn("exportJourney")(function* (traveller: Traveller, capsuleId: string) {
   const { acknowledged, client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))

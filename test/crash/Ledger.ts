@@ -192,7 +192,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string, mo
 })
 export type Ledger = Effect.Success<ReturnType<typeof readLedger>>
 
-/** The provider's actual work: every creation, in order, and the objects that exist now. */
+/** Reads the provider's actual work: every creation, in order, and the objects that exist now. */
 export const readCloud = Effect.fn("readCloud")(function* (notesDir: string) {
   const log = `${notesDir}/creations.log`
   const lines = existsSync(log)

@@ -48,7 +48,7 @@ interface Request {
   readonly body: string
 }
 
-/** A receiver that accepts every request, and completes once this many different notices have arrived. */
+/** Starts a receiver that accepts every request, and completes once this many different notices have arrived. */
 const receiver = Effect.gen(function* () {
   const got: Array<Request> = []
   const ids = new Set<unknown>()

@@ -51,7 +51,7 @@ const youngRuns = 5
 const yearsAgo = Date.UTC(2020, 0, 1)
 const keepAudit = "30"
 
-/** An installation after years of use. The newest Runs must be kept. */
+/** Creates an installation as it would be after years of use. The newest Runs must be kept. */
 const grow = Effect.fnUntraced(function* (dataDir: string) {
   const settings = yield* loadSettings(new Map([["dataDir", dataDir]]), Option.none())
   const years = Effect.gen(function* () {

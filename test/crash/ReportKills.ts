@@ -62,7 +62,7 @@ const forgeToken = "canary-forge-token-71c6"
 const repositoryPath = "team/app"
 const number = 1
 
-/** A repository and its pull request on a fake forge. */
+/** Creates a repository and its pull request on a fake forge. */
 const repositoryAt = Effect.fnUntraced(function* (root: string, notesDir: string) {
   const gitdir = `${root}/repository.git`
   yield* createRepository({ gitdir })
@@ -162,7 +162,7 @@ const killedAt = Effect.fnUntraced(function* (
 
 const Plans = Schema.Array(Schema.Struct({ resolved_commit: Schema.String, many: Schema.Int }))
 
-/** The number of speculative plans per head. */
+/** Counts the speculative plans of each head. */
 const plansOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),

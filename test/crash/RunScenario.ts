@@ -20,7 +20,7 @@ import { smallDisk } from "../support/SmallDisk.ts"
 import { uncheckedSuccesses, untruths } from "./Truth.ts"
 import { survivors } from "./Victims.ts"
 
-/** All secrets that must never appear in plain text. */
+/** Returns all secrets that must never appear in plain text. */
 const secretsOf = (world: CrashWorld) => [...Object.values(canaries), Redacted.value(world.token)]
 
 const copyFolder = Effect.fnUntraced(function* (from: string, to: string) {

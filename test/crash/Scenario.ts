@@ -35,7 +35,7 @@ export interface Scenario {
   readonly mustKill: boolean
 }
 
-/** Returns true if Runs may fail for a reason other than a killed server. */
+/** Returns true if Runs may fail for reasons other than the server being killed. */
 export const mayFail = ({ diskFull, hunt, strikes }: Scenario): boolean =>
   diskFull === true ||
   (hunt !== undefined && hunt.victim !== "server" && hunt.victim !== "point") ||

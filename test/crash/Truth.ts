@@ -3,7 +3,7 @@ import type { Cloud, Ledger, RunRecord } from "./Ledger.ts"
 
 const isApply = ({ type }: RunRecord) => type === "apply" || type === "destroy_apply"
 
-/** The Run that performs a reviewed restore. */
+/** Returns true if the Run performs a reviewed restore. */
 const isRestore = ({ state_version_id, type }: RunRecord) => type === "restore" && state_version_id !== null
 
 const statusAfter = { apply: "active", destroy_apply: "destroyed", restore: "stale" } as const

@@ -20,7 +20,7 @@ variable "secret" {
 output "value" { value = "${name}-${revision} of \${var.a}" }
 `
 
-/** Three modules without resources. Each has an input that can consume another module's Output. */
+/** Returns three modules without resources. Each module has an input that can consume another module's Output. */
 export const chainModules = (revision: string): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [`${name}/main.tf`, moduleOf(name, revision)]))
 
@@ -89,7 +89,7 @@ const attend = Effect.fnUntraced(function* (traveller: Traveller, group: RunGrou
   }
 })
 
-/** Three Capsules in a chain are updated wave by wave, even if the server is killed during the update. */
+/** Updates three Capsules in a chain, wave by wave, even if the server is killed during the update. */
 export const updateJourney = Effect.fn("updateJourney")(function* (
   traveller: Traveller,
   commit: (revision: string) => Effect.Effect<unknown>

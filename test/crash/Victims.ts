@@ -64,7 +64,7 @@ export const killVictim = (server: number, victim: Victim, stage?: Stage): Effec
     return true
   })
 
-/** The command lines of processes that use a folder. */
+/** Returns the command lines of processes that use a folder. */
 const having = (folder: string) =>
   Effect.sync(() =>
     processes()

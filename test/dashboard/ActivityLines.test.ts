@@ -50,7 +50,7 @@ describe("Activity lines", () => {
     ).toEqual(["act_1", "act_2", "act_3", "act_4"])
   })
 
-  test("each day ends with one subdued line for all syncs that found nothing new", () => {
+  test("activity lines group the syncs of a day that found nothing new into one subdued line at the end of that day", () => {
     const sync = (
       id: string,
       minute: number,

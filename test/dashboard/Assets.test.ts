@@ -52,7 +52,7 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("no dashboard page has an inline script, style or handler", () =>
+  it.live("no dashboard page contains an inline script, style or handler", () =>
     Effect.gen(function* () {
       for (const [path, asset] of yield* assets) {
         if (!path.endsWith(".html")) continue
@@ -138,13 +138,15 @@ describe("Dashboard files", () => {
     })
   )
 
-  it.live("the first frame is drawn without JavaScript, and early requests start before the code arrives", () =>
-    Effect.gen(function* () {
-      const html = text(assetFor(yield* assets, { path: "/w/acme" })?.body)
-      expect(html).toContain('class="side-nav"')
-      expect(html.indexOf("/assets/Start-")).toBeLessThan(html.indexOf('rel="stylesheet"'))
-      expect(html.indexOf("/assets/Start-")).toBeLessThan(html.indexOf('rel="modulepreload"'))
-    })
+  it.live(
+    "the first frame of a page is drawn without JavaScript, and its early requests start before the code arrives",
+    () =>
+      Effect.gen(function* () {
+        const html = text(assetFor(yield* assets, { path: "/w/acme" })?.body)
+        expect(html).toContain('class="side-nav"')
+        expect(html.indexOf("/assets/Start-")).toBeLessThan(html.indexOf('rel="stylesheet"'))
+        expect(html.indexOf("/assets/Start-")).toBeLessThan(html.indexOf('rel="modulepreload"'))
+      })
   )
 
   it.live("compressed copies of dashboard files decompress to the same bytes", () =>

@@ -10,7 +10,7 @@ import { address } from "../../src/dashboard/api/Url.ts"
 const dashboard = fileURLToPath(new URL("../../src/dashboard/", import.meta.url))
 const list = "api/Endpoints.ts"
 
-/** Every declared route, keyed by its name in the dashboard's list. */
+/** Returns every declared route, keyed by its name in the dashboard's list. */
 const declared = (): ReadonlyMap<string, string> => {
   const lines = new Map<string, string>()
   HttpApi.reflect(SvcApi, {

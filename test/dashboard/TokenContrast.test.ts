@@ -26,7 +26,7 @@ const channel = (value: number): number => {
   return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
 }
 
-/** The relative luminance of a colour (WCAG 2.2). */
+/** Computes the relative luminance of a colour (WCAG 2.2). */
 const luminance = (hex: string): number => {
   if (!/^#[0-9a-f]{6}$/.test(hex)) throw new Error(`${hex} is no colour.`)
   const [red, green, blue] = [1, 3, 5].map((at) => channel(Number.parseInt(hex.slice(at, at + 2), 16)))

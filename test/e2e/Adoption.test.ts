@@ -17,7 +17,7 @@ setDefaultTimeout(180_000)
 
 const page = readFileSync(join(import.meta.dir, "../../docs/adoption.md"), "utf8")
 
-/** The first example on the page in this language. */
+/** Returns the first example on the page in this language. */
 const example = (language: string): string =>
   new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\`$`, "m").exec(page)?.[1] ?? ""
 

@@ -34,7 +34,7 @@ const inFish = (shell: Shell, line: string) =>
     error
   ])
 
-/** A person's shell, and a server with a Capsule, Runs, a Connection and a context. */
+/** Prepares a person's shell, and a server with a Capsule, Runs, a Connection and a context. */
 const installed = Effect.gen(function* () {
   const { run, server, shell } = yield* network
   yield* run("svc context set work --server http://127.0.0.1:1 --workspace acme")

@@ -26,7 +26,7 @@ const fromBase32 = (text: string): Uint8Array => {
 }
 
 const step = () => Math.floor(Date.now() / 30_000)
-/** A code that is not valid at any time near the current time. */
+/** Returns a code that is not valid at any time near the current time. */
 const wrongCode = (key: Uint8Array, seed = 0): string => {
   const near = new Set(Array.from({ length: 9 }, (_, index) => codeOf(key, step() - 4 + index)))
   for (let guess = seed; ; guess++) {

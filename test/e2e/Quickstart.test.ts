@@ -14,7 +14,7 @@ const isUnfit =
   ["bash", "curl", "jq", "terraform"].some((program) => Bun.which(program) === null) &&
   process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** The page's commands after the server has started, adapted to a server at another address. */
+/** Returns the commands that follow the start of the server on the page, adapted to a server at another address. */
 const scriptFor = (url: string) =>
   [
     `SVC=${url}\n`,

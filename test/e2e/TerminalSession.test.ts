@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 
 const isUnfit = Bun.which("bash") === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** A shell with a person's token, and a server that is otherwise empty. */
+/** Starts an otherwise empty server, and creates a shell with a person's token. */
 const person = Effect.gen(function* () {
   const server = yield* hostedServer({ "main.tf": "" })
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })

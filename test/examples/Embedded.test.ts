@@ -10,7 +10,7 @@ import { Actor, SvcClient } from "../../src/index.ts"
 import { layer, TestControlPlane } from "../../src/testing/index.ts"
 import { it } from "../support/Effect.ts"
 
-/** Child processes that are still running. */
+/** Returns the child processes that are still running. */
 const children = Effect.promise(async () => {
   const listed = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(/\s+/)
   const states = await Promise.all(listed.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
@@ -18,7 +18,7 @@ const children = Effect.promise(async () => {
   return listed.filter((_, index) => /\) [^Z]/.test(states[index] ?? ""))
 })
 
-/** Open files below a folder. */
+/** Returns the open files below a folder. */
 const openFiles = (folder: string) =>
   Effect.promise(async () => {
     const handles = await readdir("/proc/self/fd")

@@ -8,8 +8,8 @@ import { embeddingBlocks, faultsAgainst } from "./support/EmbeddingBlocks.ts"
 const root = join(import.meta.dir, "../..")
 
 /**
- * A copy of the sources, which the compiler reads without checking them. `npm run check` checks the sources. Checking them
- * here would take ten times as long.
+ * Copies the sources, so that the compiler reads the copy without checking it. `npm run check` checks the sources. Checking
+ * them here would take ten times as long.
  */
 const uncheckedSources = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

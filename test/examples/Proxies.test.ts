@@ -43,7 +43,7 @@ const statusFrom = (url: string, localAddress: string, headers: Readonly<Record<
     sent.end(body)
   })
 
-/** svc behind an example's proxy, a person with a token, and a Run that keeps emitting events. */
+/** Starts svc behind an example's proxy, with a person who has a token, and a Run that keeps emitting events. */
 const behind = Effect.fnUntraced(function* (name: ProxyName) {
   const origin = `https://localhost:${new URL(yield* freeOrigin).port}`
   const { services, url } = yield* serve(

@@ -36,7 +36,7 @@ const operate = <S extends Schema.Top>(program: string, schema: S, stdin: string
     return (await new Response(child.stdout).text()).trim()
   }).pipe(Effect.flatMap((text) => Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text)))
 
-/** A second person with a token. */
+/** Creates a second person with a token. */
 const secondPerson = Effect.fnUntraced(function* (program: string, dataDir: string) {
   const at = ["--data-dir", dataDir]
   const person = Schema.Struct({ subject: Schema.String })

@@ -15,7 +15,7 @@ const onNode = Effect.fnUntraced(function* (node: string) {
 })
 
 /**
- * The server for these tests: the compiled server, or the sources on the Node (22.19 or newer) that `SVC_TEST_NODE`
+ * Prepares the server for these tests: the compiled server, or the sources on the Node (22.19 or newer) that `SVC_TEST_NODE`
  * specifies.
  */
 export const liveProgram = Effect.suspend(() => {

@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const file = "actors/access/account/ActionConfirmations.ts"
 const test = "test/src/http/ActionConfirmations.test.ts"
 
-/** Mutants of confirmed actions: person, action, lifetime and single use. */
+/** Mutants of the checks on a confirmation: its person, its action, its lifetime, and that it is used only once. */
 export const confirmationMutants: ReadonlyArray<Mutant> = [
   {
     name: "confirmation: of the token that asked",

@@ -35,7 +35,10 @@ const soundLimits: Limits = { test: Duration.minutes(30), process: Duration.minu
 /** The short form does not run intact code. */
 const shortLimits: Limits = { test: Duration.minutes(5), process: Duration.minutes(10) }
 
-/** No test takes longer than all tests of its file together, and both forms have a minute more for a load that increases. */
+/**
+ * A single test never takes longer than all tests of its file. Both limits include an extra minute, in case the load on the
+ * machine increases.
+ */
 const limitsAfter = (sound: Duration.Duration): Limits => ({
   test: Duration.sum(sound, Duration.minutes(1)),
   process: Duration.sum(Duration.times(sound, 4), Duration.minutes(1))
@@ -88,7 +91,7 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
   return noticed
 })
 
-/** A copy of the code in a separate folder. */
+/** Copies the code to a separate folder. */
 const copy = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-mutants-" })

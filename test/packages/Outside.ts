@@ -16,7 +16,7 @@ export const withExample = Effect.fn("withExample")(function* (root: string, fol
   }
 })
 
-/** The application deploys, shows the Run, serves the API, and then exits. */
+/** Checks that the application deploys, shows the Run, serves the API, and then exits. */
 export const applicationWorks = Effect.fn("applicationWorks")(function* (
   folder: string,
   runtime: ReadonlyArray<string>
@@ -27,7 +27,7 @@ export const applicationWorks = Effect.fn("applicationWorks")(function* (
   if (found !== expected) return yield* new StepFailed({ message: `Expected:\n${expected}\nFound:\n${found}` })
 })
 
-/** A control plane with an applied Run. */
+/** Installs and applies a Capsule in the test's control plane. */
 export const applied = Effect.gen(function* () {
   const { repository, workspace } = yield* TestControlPlane
   const installs = yield* InstallPlans

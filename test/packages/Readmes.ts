@@ -45,7 +45,7 @@ const runProgram = Effect.fn("runProgram")(function* (
   if (!pattern.test(found)) return yield* fails(`The README of ${name} printed ${found}, not ${pattern}.`)
 })
 
-/** The program in each README runs in a project that has the packages. */
+/** Runs the program in each README in a project that has the packages. */
 export const readmesRun = Effect.fn("readmesRun")(function* (folder: string, runtime: ReadonlyArray<string>) {
   const path = yield* Path.Path
   const files = yield* FileSystem.FileSystem
@@ -57,7 +57,7 @@ export const readmesRun = Effect.fn("readmesRun")(function* (folder: string, run
   }
 }, Effect.scoped)
 
-/** The program in each README needs only the packages that the same README installs. */
+/** Checks that the program in each README needs only the packages that the same README installs. */
 export const readmesInstall = Effect.fn("readmesInstall")(function* (
   tarballs: ReadonlyArray<string>,
   runtime: ReadonlyArray<string>

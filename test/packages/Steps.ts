@@ -14,13 +14,13 @@ const compilerOptions = {
   types: ["node"]
 }
 
-/** Type errors outside Effect's declarations. */
+/** Returns the type errors outside Effect's declarations. */
 const errorsOfOurs = (output: string) =>
   output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
 
 /**
- * Compiles a strict consumer with and without `exactOptionalPropertyTypes`. With the DOM types there are no errors. Without them,
- * Effect's declarations have some errors and svc's declarations have none.
+ * Compiles a strict consumer with and without `exactOptionalPropertyTypes`. If the DOM types are included, there are no
+ * errors. Otherwise, Effect's declarations have some errors and svc's declarations have none.
  */
 export const typesAreClean = Effect.fn("typesAreClean")(function* (
   folder: string,

@@ -6,7 +6,7 @@ export const oneOf = (...texts: ReadonlyArray<string>) => fc.constantFrom(...tex
 export const main = (text: fc.Arbitrary<string>): fc.Arbitrary<Files> =>
   text.map((content) => ({ "main.tf": `${content}\n` }))
 
-/** A block with one argument, whose value is drawn from a list. */
+/** Generates a block with one argument, whose value is drawn from a list. */
 export const argument = (header: string, names: ReadonlyArray<string>, values: fc.Arbitrary<string>, rest = "") =>
   fc.tuple(fc.constantFrom(...names), values).map(([name, value]) => `${header} {\n  ${name} = ${value}\n${rest}}`)
 

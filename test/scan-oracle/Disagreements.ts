@@ -121,8 +121,8 @@ export const laxer: ReadonlyArray<KnownDisagreement> = [
 ]
 
 /**
- * The rules that explain a disagreement; `undefined` if any of its reasons is not explained by a rule. An agreement needs no
- * rule.
+ * Returns the rules that explain a disagreement, or `undefined` if no rule explains one of its reasons. An agreement needs
+ * no rule.
  */
 export const rulesFor = ({ scan, tool }: Verdicts, files: string): ReadonlyArray<string> | undefined => {
   if ((scan.length === 0) === (tool.length === 0)) return []

@@ -295,7 +295,7 @@ export const fileKinds: Readonly<Record<string, fc.Arbitrary<Files>>> = {
     }))
 }
 
-/** Valid content for some file names, and invalid content for names that a tool must not read. */
+/** Returns valid content for some file names, and invalid content for names that a tool must not read. */
 const contentFor = (name: string): string => {
   if (name === "root.tf") return ""
   if (name === "main.tf.json") return '{"output":{"json":{"value":1}}}'

@@ -30,7 +30,7 @@ export const snippets = (count: number, seed: number): ReadonlyArray<Snippet> =>
     .slice(0, count)
 }
 
-/** The files as one text, for a report. */
+/** Returns the files as one text, for a report. */
 export const textOf = (files: Files): string =>
   Object.entries(files)
     .map(([name, content]) => {

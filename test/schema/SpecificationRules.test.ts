@@ -3,7 +3,7 @@ import { specificationRules } from "./SpecificationRules.ts"
 
 const folder = `${import.meta.dirname}/..`
 
-/** Source of a test file without its skipped tests, because a rule whose only test is skipped has no test. */
+/** Returns true if the code skips or isolates a test, because a rule whose only test is skipped has no test. */
 const isSwitchedOff = (code: string) => /\b(?:test|it|describe|tests)(?:\.live)?\.(?:skip|todo|only)\(/.test(code)
 
 for (const [section, rules] of specificationRules) {

@@ -10,7 +10,7 @@ const name = "@oven/bun-linux-aarch64"
 
 const digest = (bytes: Uint8Array) => `sha512-${new Bun.CryptoHasher("sha512").update(bytes).digest("base64")}`
 
-/** A registry on loopback with one package, and a repository whose lock file pins that package. */
+/** Starts a registry on loopback with one package, and creates a repository whose lock file pins that package. */
 const registry = Effect.fnUntraced(function* (locked: { readonly version?: string } = {}) {
   const files = yield* FileSystem.FileSystem
   const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-runtimes-" })

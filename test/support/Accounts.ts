@@ -12,7 +12,7 @@ import { testFoundation } from "./Actors.ts"
 /** Accounts and Workspaces in a temporary data folder. */
 export const testAccounts = accountServices.pipe(Layer.provideMerge(testFoundation))
 
-/** The context of a person acting on their own behalf. */
+/** Returns the context of a person acting on their own behalf. */
 export const as = (subject: string) => ({ actor: { kind: "user" as const, subject }, actorKey: subject })
 
 /** Creates a person without a password. */

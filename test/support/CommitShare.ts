@@ -8,7 +8,10 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 export const shareOf = <A>(all: ReadonlyArray<A>, share: number, count: number): ReadonlyArray<A> =>
   all.filter((_, index) => index % count === share % count)
 
-/** This commit's share, below `count`. The same commit always gets the same share, and a few commits cover all shares. */
+/**
+ * Returns this commit's share, below `count`. The same commit always gets the same share, and a few commits cover all
+ * shares.
+ */
 export const shareOfCommit = (count: number) =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -7,8 +7,8 @@ import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 
 /**
- * Default settings on the test's data folder, except that Runs use the host's network, because creating a network takes as
- * long as a plan.
+ * Loads the default settings for the test's data folder, except that Runs use the host's network, because creating a network
+ * takes as long as a plan.
  */
 export const testSettings = (overrides: Partial<Settings>) =>
   Effect.map(
@@ -22,7 +22,7 @@ export const testSettings = (overrides: Partial<Settings>) =>
  */
 export const cleanupByHand = Layer.succeed(CleanupRhythm, () => Effect.void)
 
-/** The actors with their storage and the runner, without the HTTP layer. */
+/** Builds the actors with their storage and the runner, without the HTTP layer. */
 export const controlPlane = (settings: Settings) =>
   Runtime.layer.pipe(
     Layer.provide(cleanupByHand),

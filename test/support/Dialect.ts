@@ -18,14 +18,16 @@ export const withoutForeignKeys = (sql: SqlClient.SqlClient) =>
 export const withForeignKeys = (sql: SqlClient.SqlClient) =>
   sql.onDialectOrElse({ pg: () => Effect.void, orElse: () => Effect.asVoid(sql.unsafe("PRAGMA foreign_keys = ON")) })
 
-/** Rows that refer to missing rows. PostgreSQL accepts no such row, unless a test has removed the constraints. */
+/**
+ * Returns the rows that refer to missing rows. PostgreSQL accepts no such row, unless a test has removed the constraints.
+ */
 export const danglingRows = (sql: SqlClient.SqlClient) =>
   sql.onDialectOrElse({
     pg: () => Effect.succeed<ReadonlyArray<unknown>>([]),
     orElse: () => Effect.map(sql`PRAGMA foreign_key_check`, (rows): ReadonlyArray<unknown> => rows)
   })
 
-/** The names of all svc tables. */
+/** Returns the names of all svc tables. */
 export const tableNames = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql.onDialectOrElse({

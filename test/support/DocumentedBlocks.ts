@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 export interface ShellBlock {
   /** The heading above the block. */
   readonly section: string
-  /** Text of the comment in the line before the block, e.g. `drill: backup`; empty without a comment. */
+  /** Text of the comment in the line before the block, e.g. `drill: backup`; empty if there is no comment. */
   readonly mark: string
   readonly script: string
 }

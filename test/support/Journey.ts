@@ -152,7 +152,7 @@ export const demoConnection = Effect.fnUntraced(function* (token: string, use?: 
   })
 })
 
-/** The binding for a requirement of the demo provider. */
+/** Returns the binding for a requirement of the demo provider. */
 export const bound = (connectionId: ConnectionId, childAlias?: string) => ({
   provider: demo,
   moduleLocalName: "demo",
@@ -160,7 +160,7 @@ export const bound = (connectionId: ConnectionId, childAlias?: string) => ({
   ...(childAlias === undefined ? {} : { childAlias })
 })
 
-/** A module that uses the demo provider. */
+/** Returns a module that uses the demo provider. */
 export const demoModule = (body: string, extra = "") => `
 terraform {
   required_providers {

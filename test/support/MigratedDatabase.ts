@@ -41,7 +41,7 @@ export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string
   writeFileSync(`${folder}/${databaseName}`, own, { mode: 0o600 })
 })
 
-/** A data folder with a migrated database. */
+/** Creates a data folder with a migrated database. */
 export const migratedFolder = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-data-" })

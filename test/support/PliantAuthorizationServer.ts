@@ -6,8 +6,8 @@ import { loopback } from "./LoopbackServer.ts"
 export type Misbehaviour = "lost" | "redirect" | "huge" | "error" | "plain text"
 
 /**
- * An authorization server that a test controls. The server checks codes, PKCE and the client, rotates refresh tokens, and
- * treats a reused refresh token as stolen. The test acts as the browser and the person.
+ * Starts an authorization server that a test controls. The server checks codes, PKCE and the client, rotates refresh tokens,
+ * and treats a reused refresh token as stolen. The test acts as the browser and the person.
  */
 export const pliantServer = Effect.gen(function* () {
   const state = {

@@ -28,8 +28,8 @@ const build = Effect.fnUntraced(function* (version: string) {
 const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(build))))
 
 /**
- * A filesystem mirror with the real demo provider, and an empty folder for the notes that the provider creates. Both are
- * removed when the Scope closes. The provider is built once per process.
+ * Creates a filesystem mirror with the real demo provider, and an empty folder for the notes that the provider creates. Both
+ * are removed when the Scope closes. The provider is built once per process.
  * - `path`: root of the mirror (`<host>/acme/demo/<version>/<os>_<arch>/`)
  * - `packed`: root of a mirror with the same packages as archives, which the tool unpacks like packages from a registry
  * - `interpreter`: the executable in the plugin's first line, which a sandbox must make readable

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 /** Turns off Bun's own timeout, which would cut off a long poll. */
 const idleSeconds = 60
 
-/** A reverse proxy that terminates TLS for a server and forwards only complete requests and responses. */
+/** Starts a reverse proxy that terminates TLS for a server and forwards only complete requests and responses. */
 export const bufferingProxy = (upstream: string, tls: { readonly cert: string; readonly key: string }) =>
   Effect.acquireRelease(
     Effect.sync(() =>
@@ -40,7 +40,7 @@ interface ConnectProxy {
 }
 
 /**
- * A proxy that only tunnels. The proxy connects every destination to a port on this machine that cannot be reached
+ * Starts a proxy that only tunnels. The proxy connects every destination to a port on this machine that cannot be reached
  * otherwise.
  */
 export const connectProxy = (toPort: number) =>

@@ -55,7 +55,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
   ...of(
     clock,
     "account cleanup starts soon after startup, so a server that restarts every few hours still cleans up",
-    "Due work > due work runs once, after the commit that set its mark",
+    "Due work > due work runs once, after the transaction that marked it as due commits",
     "Due work > the next poll finds due work whose wake-up was lost",
     "Due work > due work runs again if it is marked again during its step",
     "Due work > due work runs again after its step if it is marked again after the step's commit",
@@ -66,7 +66,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "A notice > a notice is retried at growing intervals of at most ten hours, with up to 20 % jitter, then dropped",
     "A notice > a notice waits up to five minutes for an earlier notice about the same subject, without delaying other subjects",
     "A notice > a notice is resent with the same id if the server crashes before recording the response",
-    "An endpoint > a 410 response ends the endpoint, drops its waiting notices, and is recorded in the audit trail",
+    "An endpoint > a 410 response ends delivery to the endpoint, drops its waiting notices, and is recorded in the audit trail",
     "An endpoint > delivery to an endpoint pauses for up to ten hours if its receiver requests a pause",
     "An endpoint > an endpoint is disabled and shows the reason after five days without an accepted notice",
     "An endpoint > notices are signed with both secrets while both are valid, and with only the new secret afterwards",

@@ -96,7 +96,7 @@ export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
   return context
 })
 
-/** The shipped sandbox, with the demo provider made visible. */
+/** Builds the shipped sandbox, with the demo provider made visible. */
 const sandbox = (
   { dataDir, mirror }: Pick<TestPlaneEnvironment, "dataDir" | "mirror">,
   changed: Partial<SandboxSettingsShape> = {}
@@ -114,14 +114,14 @@ const sandbox = (
     )
   )
 
-/** The environment of the service. The environment outlives the service. */
+/** The environment of the service, which outlives the service. */
 export interface TestPlaneEnvironment {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }
   readonly origins: ReadonlyArray<string>
 }
 
-/** The shipped layers, with the demo provider made visible in the sandbox and settings that a test can replace. */
+/** Builds the shipped layers, with the demo provider made visible in the sandbox and settings that a test can replace. */
 export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -157,7 +157,7 @@ export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, opti
     })
   )
 
-/** A repository on a separate server, with one commit unless the test needs it empty. */
+/** Creates and serves a repository on a separate server, with one commit unless the test needs it empty. */
 export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isEmpty = false) {
   yield* createRepository({ gitdir })
   if (!isEmpty) yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Commits } from "../../actors/base/database/Commits.ts"
 
-/** The largest number of statements in one committed transaction of the tested service. */
+/** Tracks the largest number of statements in one committed transaction of the tested service. */
 export const largestTransaction = () => {
   const seen = { statements: 0 }
   const layer = Layer.effect(

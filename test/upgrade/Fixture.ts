@@ -3,7 +3,7 @@ import { Schema } from "effect"
 
 export const fixtureFolder = fileURLToPath(new URL("databases", import.meta.url))
 
-/** A data folder from a release with this table version, and its contents. */
+/** Returns the path of the packed data folder from a release with this table version. */
 export const fixtureFile = (version: number): string => `${fixtureFolder}/${String(version).padStart(4, "0")}.tar.gz`
 
 /** The contents of a fixture. The secrets are used nowhere else. */

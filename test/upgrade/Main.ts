@@ -68,7 +68,7 @@ const decodeRun = HttpClientResponse.schemaBodyJson(
 
 const ended: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled", "superseded", "waiting_approval"])
 
-/** An applied Capsule, a Capsule whose plan is waiting, and a Connection with a secret. */
+/** Creates an applied Capsule, a Capsule whose plan is waiting, and a Connection with a secret. */
 const live = Effect.fn("live")(function* (url: string, secret: string, repositoryUrl: string) {
   const http = yield* HttpClient.HttpClient
   const token = yield* signInForFirstTime(url, Redacted.make(secret))

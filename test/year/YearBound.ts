@@ -28,7 +28,7 @@ interface Load {
   readonly changes: number
 }
 
-/** Average activity per day since a date, and the size of a sealed state. */
+/** Returns the average activity per day since a date, and the size of a sealed state. */
 export const loadSince = Effect.fn("loadSince")(function* (since: string, days: number) {
   const sql = yield* SqlClient.SqlClient
   const [load] = yield* sql<Load>`SELECT
@@ -53,7 +53,9 @@ export const loadSince = Effect.fn("loadSince")(function* (since: string, days: 
   }
 })
 
-/** The formula from the operations page, in bytes. `keepAudit` is the number of days for which the history is kept. */
+/**
+ * Computes the formula from the operations page, in bytes. `keepAudit` is the number of days for which the history is kept.
+ */
 export const boundOf = (load: Load, { keep, keepAudit }: YearSize) =>
   base +
   spare *

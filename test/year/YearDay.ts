@@ -44,7 +44,10 @@ const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, d
   return (yield* decodeAccepted(yield* Effect.promise(() => answer.json()))).runIds.length
 })
 
-/** A push and its webhook. The forge repeats every third delivery, which must not start a second sync. */
+/**
+ * Pushes a commit and delivers the webhook of the push. The forge repeats every third delivery, which must not start a
+ * second sync.
+ */
 export const push = Effect.fnUntraced(function* (source: YearSource, day: number) {
   const commit = yield* source.repository.commit("main", filesOf(day))
   const delivery = `${source.id}-${day}`
@@ -73,7 +76,7 @@ const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace)
   }
 })
 
-/** A person starts plans for Capsules that do not follow their lane. */
+/** Starts plans, as a person would, for Capsules that do not follow their lane. */
 const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
   const capsules = yield* CapsuleCommands
   for (const { capsules: ids } of sources) {
@@ -83,7 +86,7 @@ const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
   }
 })
 
-/** People sign in every day and sign out every other day. Once a week they create a token and invite somebody. */
+/** Signs people in every day, and out every other day. Once a week, people create a token and invite somebody. */
 const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace, day: number, now: number) {
   const sessions = yield* Sessions
   for (const { subject } of [owner, admin]) {
@@ -109,7 +112,7 @@ const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace,
   if (day % 2 === 0) yield* invitations.decline(owner.context, invited.secret)
 })
 
-/** Everything that people do in a day, before noon. */
+/** Performs everything that people do in a day. All of it happens before noon. */
 export const morning = Effect.fn("morning")(function* (
   size: YearSize,
   time: YearClock,

@@ -10,7 +10,7 @@ const hourMillis = 3_600_000
  */
 const latestHours = driftHours * 1.1 + 36
 
-/** Number of drift checks started at or after this time. */
+/** Returns the number of drift checks started at or after this time. */
 export const startedSince = Effect.fn("startedSince")(function* (since: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{
@@ -19,7 +19,10 @@ export const startedSince = Effect.fn("startedSince")(function* (since: string) 
   return row?.n ?? 0
 })
 
-/** Capsules whose newest check is older than the schedule allows; new Capsules may still be waiting for their first check. */
+/**
+ * Returns the Capsules whose newest check is older than the schedule allows; new Capsules may still be waiting for their
+ * first check.
+ */
 export const driftFaults = Effect.fn("driftFaults")(function* (now: number, month: number) {
   const sql = yield* SqlClient.SqlClient
   const latest = new Date(now - latestHours * hourMillis).toISOString()

@@ -6,7 +6,7 @@ export interface MonthFigures {
   readonly month: number
   readonly database: number
   readonly log: number
-  /** Bytes in the data folder outside the database, by the first part of their path. */
+  /** Bytes in the data folder outside the database, keyed by the first part of their path. */
   readonly folders: Readonly<Record<string, number>>
   readonly backups: number
   readonly rows: ReadonlyMap<string, number>

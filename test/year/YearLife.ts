@@ -20,7 +20,7 @@ class YearFailed extends Schema.TaggedError<YearFailed>()("YearFailed", { messag
 
 const iso = (millis: number) => new Date(millis).toISOString()
 
-/** One turn of the background work, including all work that it starts. */
+/** Runs one turn of the background work, including all work that it starts. */
 const turn = Effect.fnUntraced(function* ({ size, time, turns }: YearPlace) {
   const before = yield* startedSince(iso(time.millis()))
   yield* Effect.callback<void>((resume) => {
@@ -40,7 +40,7 @@ const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   return faults
 })
 
-/** The special events of a month, which follow the restart at the end of the previous month. */
+/** Performs the special events of a month, which follow the restart at the end of the previous month. */
 const special = Effect.fnUntraced(function* (place: YearPlace, month: number, months: number) {
   if (month === Math.floor(months / 2)) {
     yield* (yield* Vault).rotateMasterKey({ forgetRetired: false })

@@ -11,7 +11,7 @@ export interface YearTool {
   version: string
 }
 
-/** A runner without processes, which returns the output of a small module. */
+/** Creates a runner that starts no processes and returns the output of a small module. */
 export const yearRunner = (tool: YearTool) => {
   const pure = pureRunner(pureModules())
   const printing = Layer.effect(

@@ -44,7 +44,7 @@ export interface Person {
   readonly context: CommandContext
 }
 
-/** The files in a commit. The module never changes, but the other files do. */
+/** Returns the files in a commit. The module never changes, but the other files do. */
 export const filesOf = (commit: number) => ({
   ...pureModule,
   "README.md": `The ${commit}th commit.\n`,
@@ -56,7 +56,7 @@ const newPerson = Effect.fnUntraced(function* (name: string): Effect.fn.Return<P
   return { subject, context: { actor: { kind: "user", subject }, actorKey: subject } }
 })
 
-/** Repositories on separate servers, which keep running while the service restarts. */
+/** Creates repositories on separate servers, which keep running while the service restarts. */
 export const repositories = Effect.fnUntraced(function* (size: YearSize, folder: string) {
   yield* (yield* FileSystem.FileSystem).makeDirectory(folder, { recursive: true })
   return yield* Effect.forEach(
@@ -128,7 +128,7 @@ export const installed = Effect.fnUntraced(function* (
   return plan.capsuleId
 })
 
-/** People, their Workspaces, and Capsules that have been applied and follow their Sources. */
+/** Creates people, their Workspaces, and Capsules that have been applied and follow their Sources. */
 export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClock, served: ReadonlyArray<Repository>) {
   const workspaces = yield* Workspaces
   const capsules = yield* CapsuleCommands

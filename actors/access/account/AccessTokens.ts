@@ -26,13 +26,13 @@ interface TokenAnchor {
 }
 
 interface TokenPage {
-  /** Number of the subject's tokens, active and revoked, on all pages. */
+  /** Number of the subject's active and revoked tokens, on all pages. */
   readonly total: number
   readonly tokens: ReadonlyArray<AccessTokenRow>
   readonly more: boolean
 }
 
-// An empty page still has one row, which contains the counts and has null token columns.
+// Even an empty page has one row, which contains the counts; its token columns are null.
 const Counts = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, token_id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, ...AccessTokenRow.fields })
 
@@ -85,7 +85,7 @@ export interface NewAccessToken {
   readonly name: string
   readonly scopes: ReadonlyArray<string>
   readonly workspaceId?: WorkspaceId | undefined
-  /** Expiry time in ISO 8601, at most 366 days from now. The default is 90 days from now. */
+  /** Expiry time in ISO 8601, at most 366 days from now. Defaults to 90 days from now. */
   readonly expiresAt?: string | undefined
   /** The creator of an automation's token; absent for a person's own token. */
   readonly createdBy?: string | undefined
@@ -261,7 +261,7 @@ const make = Effect.gen(function* () {
     create,
     revoke,
     list: Effect.fn("AccessTokens.list")(function* (subject, page) {
-      // Also binds the cursor to the caller, because several people may list an automation's tokens.
+      // Bind the cursor to the caller as well, because several people may list an automation's tokens.
       const binding = { route: "account.tokens", subject, filter: [page.subject] }
       const { nextCursor, tokens } = yield* readPage(binding, page)
       return { items: tokens, nextCursor }

@@ -9,13 +9,13 @@ const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
 /**
- * Deletes sessions, links and challenges some time after they have expired or been revoked. Keeps tokens, because their
+ * Deletes sessions, links and challenges a while after they have expired or been revoked. Keeps tokens, because their
  * inventory includes revoked tokens.
  */
 export class AccountCleanup extends Context.Service<
   AccountCleanup,
   {
-    /** Called automatically a minute after startup, and then every six hours. */
+    /** Runs automatically a minute after startup, and then every six hours. */
     readonly purge: Effect.Effect<void>
   }
 >()("svc/actors/access/account/AccountCleanup") {

@@ -13,13 +13,13 @@ import { verifiedAddress } from "./UserRow.ts"
 export const AccountNotice = Schema.Struct({
   id: Schema.String,
   kind: NoticeKind,
-  /** The previous address, the passkey's name or the issuer of an identity. */
+  /** Depending on the change: the previous address, the passkey's name, or the issuer of the identity. */
   detail: Schema.NullOr(Schema.String),
   createdAt: Timestamp
 })
 export type AccountNotice = typeof AccountNotice.Type
 
-/** The wording of each change in mails. Mails mention neither passkeys nor providers. */
+/** The wording of each change in mails. Mails mention neither the name of a passkey nor that of a provider. */
 const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   address: "address",
   password: "password",
@@ -49,8 +49,8 @@ export class AccountNotices extends Context.Service<
   AccountNotices,
   {
     /**
-     * Writes a notice in the transaction of the change, and mails it to a verified address if the server sends mail. Call
-     * this before changing the address, because an attacker may read mail at the new address.
+     * Writes a notice in the transaction of the change. If the server sends mail, also mails the notice to a verified
+     * address. Call this before changing the address, because an attacker may read mail at the new address.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** Returns the notices that the person has not dismissed yet, newest first. */

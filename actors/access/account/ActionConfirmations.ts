@@ -23,7 +23,7 @@ import { Sessions } from "./Sessions.ts"
 
 const AskerKind = Schema.Literals(["token", "application"])
 
-/** Confirmations that tokens have requested. `holder` is the credential that may use the confirmation. */
+/** Confirmations that programs have requested with tokens. `holder` is the credential that may use the confirmation. */
 export const ActionConfirmationRow = table("action_confirmations", {
   secret_hash: Schema.String,
   user_code_digest: Schema.String,
@@ -43,7 +43,7 @@ export const ActionConfirmationRow = table("action_confirmations", {
   expires_at: Timestamp
 })
 
-/** Seconds between two polls. */
+/** Minimum number of seconds between two polls. */
 const pollSeconds = 2
 
 const targets = {
@@ -61,7 +61,7 @@ export interface ConfirmedAction {
   readonly targetId: string
 }
 
-/** The error for a token without a confirmation. The message explains how to get a confirmation. */
+/** The error if a token is used without a confirmation. The message explains how to get a confirmation. */
 const unconfirmed = new ApiError({
   code: "reauthentication_required",
   message:
@@ -116,14 +116,18 @@ export class ActionConfirmations extends Context.Service<
      */
     readonly decide: (session: ConfirmedSession, userCode: string, isApproved: boolean) => Effect.Effect<void, ApiError>
     /**
-     * Fails with `reauthentication_required` unless the credential may perform the action with this code now. Changes nothing.
+     * Fails with `reauthentication_required` unless the credential may now perform the action with this code. Changes
+     * nothing.
      */
     readonly require: (
       principal: Pick<Principal, "credentialId" | "grantId" | "subject">,
       code: Redacted.Redacted | undefined,
       asked: ConfirmedAction
     ) => Effect.Effect<void, ApiError>
-    /** Like `require`, in the transaction of the action. The confirmation is used if and only if the transaction commits. */
+    /**
+     * Like `require`, but runs in the transaction of the action. The confirmation is used if and only if the transaction
+     * commits.
+     */
     readonly use: (
       principal: Pick<Principal, "credentialId" | "grantId" | "subject">,
       code: Redacted.Redacted | undefined,
@@ -300,7 +304,7 @@ export class ActionConfirmations extends Context.Service<
         }),
         use: Effect.fn("ActionConfirmations.use")(function* (principal, code, asked, requestId) {
           const row = yield* usable(principal, code, asked)
-          // The same request may use the confirmation again, because one request may consist of several transactions.
+          // Allow the same request to use the confirmation again, because one request may consist of several transactions.
           if (row === undefined || (row.status === "used" && row.used_by !== requestId)) return yield* unconfirmed
           if (row.status === "used") return
           yield* Effect.orDie(sql`UPDATE action_confirmations SET status = 'used', used_by = ${requestId}

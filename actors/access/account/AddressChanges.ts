@@ -39,14 +39,14 @@ export class AddressChanges extends Context.Service<
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
-     * Mails a link to that address. Returns only the expiry of the link, so that opening the link proves that the person
-     * receives mail at the address. Fails as `issue` does, with `capability_not_available` if the server sends no mail, and
-     * with `rate_limited` if the address received or the person sent too many mails.
+     * Mails a link to the new address. Returns only the expiry of the link, so that opening the link proves that the person
+     * receives mail at that address. Fails as `issue` does; also fails with `capability_not_available` if the server sends
+     * no mail, and with `rate_limited` if the address has received, or the person has sent, too many mails.
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
     /**
-     * Returns the change that the link would make, and its expiry. Does not use up the link. Fails with `not_found` unless the
-     * caller owns the account.
+     * Returns the change that the link would make, and when the link expires. Does not use up the link. Fails with
+     * `not_found` unless the caller owns the account.
      */
     readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressLinkState, ApiError>
     /**

@@ -8,7 +8,7 @@ import { TokenRow } from "./TokenRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Creates a subject that never signs in, in the caller's transaction. The subject is also stored in the address column.
+ * Creates, in the caller's transaction, a subject that never signs in. The subject is also stored in the address column.
  * Records the creator and, if the creator is itself an automation, the people behind it.
  */
 export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string, maker: AuditActor) {

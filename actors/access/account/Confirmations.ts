@@ -39,7 +39,10 @@ export class Confirmations extends Context.Service<
   {
     /** Returns the methods that the person has set up and the installation currently offers. */
     readonly ways: (subject: string, offered: OfferedSignInMethods) => Effect.Effect<ConfirmationWays>
-    /** Fails with `permission_denied` for a wrong password, and as `SecondFactors.require` does for the code. */
+    /**
+     * Fails with `permission_denied` if the password is wrong. If the code is missing or wrong, fails as
+     * `SecondFactors.require` does.
+     */
     readonly byPassword: (
       session: ConfirmedSession,
       password: Redacted.Redacted,
@@ -97,7 +100,7 @@ export class Confirmations extends Context.Service<
         ) {
           const isFactorProven = yield* passwords.prove(subject, password, code)
           yield* Effect.gen(function* () {
-            // Checks again, because the factor may have been activated in the meantime.
+            // Check again, because the factor may have been activated in the meantime.
             if (!isFactorProven) yield* factors.require(subject, undefined)
             yield* sessions.confirm(subject, sessionId, "password", requestId)
           }).pipe(transaction(sql))

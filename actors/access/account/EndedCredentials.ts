@@ -6,7 +6,7 @@ import { now } from "../../base/Identity.ts"
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number
-  /** Links for a first account or a new password. */
+  /** The number of links for a first account or a new password. */
   readonly links: number
 }
 

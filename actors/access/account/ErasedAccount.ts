@@ -24,7 +24,7 @@ export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string
   yield* sql`DELETE FROM account_notices WHERE subject = ${subject}`
   yield* forgetNoticeMails(sql, subject)
   yield* sql`DELETE FROM setup_links WHERE subject = ${subject}`
-  // Domain of erased addresses. Real addresses never use this domain (RFC 2606).
+  // The domain of the addresses that replace erased ones. Real addresses never use this domain (RFC 2606).
   const gone = {
     email: `${subject}@deleted.invalid`,
     email_proof: null,

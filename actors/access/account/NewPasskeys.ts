@@ -12,9 +12,9 @@ import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
 /**
- * Loads the WebAuthn library when a passkey is first used, because it is almost a megabyte. svc never requests attestation,
- * so the library needs no root certificates; with root certificates, it would fetch revocation lists from URLs in a
- * response.
+ * Loads the WebAuthn library when a passkey is first used, because the library is almost a megabyte in size. svc never
+ * requests attestation, so the library needs no root certificates; if it had some, it would fetch revocation lists from URLs
+ * in a response.
  */
 export const webauthn = Effect.promise(async () => {
   const library = await import("@simplewebauthn/server")
@@ -24,7 +24,7 @@ export const webauthn = Effect.promise(async () => {
   return library
 })
 
-/** Length of 1,023 bytes in base64url, the maximum in WebAuthn Level 3, 7.1 step 25. */
+/** Length in base64url of 1,023 bytes, which is the maximum in WebAuthn Level 3, 7.1 step 25. */
 const longestCredentialId = 1364
 
 /** The site for which passkeys are registered. */
@@ -49,11 +49,11 @@ export interface PasskeyHolder {
   readonly subject: string
   readonly email: string
   readonly displayName: string | undefined
-  /** The person's existing passkeys, so that a device with one of them does not create another. */
+  /** The person's existing passkeys, so that a device that has one of these passkeys does not create another. */
   readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
 }
 
-/** A verified passkey with its key sealed, ready to store. */
+/** A verified passkey whose key is sealed, ready to be stored. */
 export interface VerifiedPasskey {
   readonly passkey: Passkey
   readonly credentialId: string

@@ -19,9 +19,15 @@ export class Operators extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<OperatorRow>>
     /** Reads the database on every request, so a revocation takes effect immediately. */
     readonly isOperator: (subject: string) => Effect.Effect<boolean>
-    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found` for an unknown subject. */
+    /**
+     * Makes a person an operator, in the caller's transaction. Repeating the call changes nothing. Fails with `not_found`
+     * for an unknown subject.
+     */
     readonly grant: (subject: Subject) => Effect.Effect<void, ApiError>
-    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found` for an unknown subject. */
+    /**
+     * Revokes the role, in the caller's transaction. Repeating the call changes nothing. Fails with `not_found` for an
+     * unknown subject.
+     */
     readonly revoke: (subject: Subject) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/access/account/Operators") {

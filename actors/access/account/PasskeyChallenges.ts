@@ -9,7 +9,7 @@ import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
-/** Purpose of a challenge, and the session or setup link that requested it. */
+/** The purpose of a challenge, and the session or setup link that requested the challenge. */
 export type ChallengePurpose = "sign_in" | `registration:${string}` | `confirmation:${string}` | `setup:${string}`
 
 /** Creates a challenge that is valid for five minutes and one response. `subject` is the person who may respond, if known. */
@@ -44,7 +44,10 @@ export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (c
   return spent?.subject ?? undefined
 }, Effect.orDie)
 
-/** Uses up the challenge. Returns `false` if it is unknown, used, expired, or was issued for another purpose or person. */
+/**
+ * Uses up the challenge. Returns `false` if the challenge is unknown, used or expired, or was issued for another purpose or
+ * person.
+ */
 export const spendChallenge = Effect.fn("spendChallenge")(function* (
   challenge: string,
   purpose: ChallengePurpose,
@@ -57,8 +60,8 @@ export const spendChallenge = Effect.fn("spendChallenge")(function* (
   return spent.length === 1
 }, Effect.orDie)
 
-// Detects responses from frames, because svc's pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14). svc checks
-// this itself: the library accepts such a response if the browser does not report the top-level page.
+// Detects responses from frames, because svc's pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14). svc
+// checks this itself, because the library accepts such a response if the browser does not report the top-level page.
 const ClientData = Schema.Struct({
   challenge: Schema.String,
   crossOrigin: Schema.optionalKey(Schema.Literal(false)),

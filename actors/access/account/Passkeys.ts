@@ -151,7 +151,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   })
 
-  /** `asked` is the session that requested the challenge; absent for a sign-in. */
+  /** `asked` is the session that requested the challenge. It is absent for a sign-in. */
   const verify = Effect.fnUntraced(function* (
     party: RelyingParty,
     answer: PasskeyAssertion,
@@ -187,8 +187,8 @@ const make = Effect.gen(function* () {
   })
 
   const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
-    // Compares the counter again in the write: of two racing responses, only one can succeed, which exposes a copied
-    // authenticator. Also checks the account again, because it may have been locked during the verification.
+    // Compares the counter again in the write, so that only one of two racing responses can succeed, which exposes a copied
+    // authenticator. Also checks the account again, because the account may have been locked during the verification.
     const used = yield* sql`UPDATE passkeys
       SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
       WHERE id = ${stored.id} AND counter = ${stored.counter}

@@ -36,7 +36,7 @@ export const bunHashing: PasswordHashing = {
 // Imported lazily because the compiled binary does not bundle it. Needed on Node, which has no built-in argon2 before version 24.
 const library = () => import("@node-rs/argon2")
 
-/** Uses a library on other runtimes. It also hashes off the main thread, and its default is Argon2id. */
+/** Uses a library on other runtimes. This library also hashes outside the main thread, and its default is Argon2id. */
 export const libraryHashing: PasswordHashing = {
   hash: async (text, { memoryCost, timeCost }) =>
     (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),

@@ -37,8 +37,8 @@ export class PasswordSignIn extends Context.Service<
   {
     readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
-     * Returns true if a second factor was also proven. Fails with `permission_denied` for a wrong password, and as
-     * `SecondFactors.require` does for the code.
+     * Returns true if a second factor was also proven. Fails with `permission_denied` if the password is wrong. If the code
+     * is missing or wrong, fails as `SecondFactors.require` does.
      */
     readonly prove: (
       subject: string,
@@ -76,14 +76,14 @@ export class PasswordSignIn extends Context.Service<
       })
 
       /**
-       * Checks that password, account and second factor have not changed while the password was being compared, which takes a
-       * while.
+       * Checks that the password, the account and the second factor did not change while the password was being compared,
+       * which takes a while.
        */
       const requireUnchanged = Effect.fnUntraced(function* (subject: string, hash: string, isFactorProven: boolean) {
         const held = yield* sql`SELECT p.subject FROM user_passwords p JOIN users u ON u.subject = p.subject
           WHERE p.subject = ${subject} AND p.password_hash = ${hash} AND u.status = 'active'`
         if (held.length === 0) return yield* refused()
-        // Fails with the error that the same request would get now.
+        // Fails with the error that the same request would now get.
         if (!isFactorProven) yield* factors.require(subject, undefined)
       })
 

@@ -5,10 +5,10 @@ import { shortestPassword } from "../../../schema/records/Password.ts"
 import { PasswordCost, passwordHashing, prefixAt } from "./PasswordHashing.ts"
 import { outsideTransaction } from "../../../runner/thread/OutsideTransaction.ts"
 
-// Maximum number of hashes at a time. Leaves one core for other work, so that many wrong passwords do not slow down people who
-// are signed in.
+// Maximum number of hashes that are computed at a time. It leaves one core for other work, so that many wrong passwords do
+// not slow down people who are signed in.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
-// Maximum number of hashes that are running or waiting.
+// Maximum number of hashes that are being computed or waiting.
 const mostPresent = 18
 const retryAfterSeconds = 5
 
@@ -36,7 +36,7 @@ const denied: ReadonlySet<string> = new Set([
   "1111111111"
 ])
 
-/** Prepares a password for hashing: normalises it to NFC, and accepts at most 256 bytes. Never trims it. */
+/** Prepares a password for hashing: normalises it to NFC, and accepts at most 256 bytes. Never trims the password. */
 const normalise = (password: Redacted.Redacted): Redacted.Redacted | undefined => {
   const text = Redacted.value(password).normalize("NFC")
   return text.includes("\u0000") || Buffer.byteLength(text) > longestBytes ? undefined : Redacted.make(text)
@@ -66,8 +66,8 @@ export class Passwords extends Context.Service<
      */
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
     /**
-     * Compares the password with the hash. Takes the same time if there is no hash. Fails with `rate_limited` if too many hashes
-     * are waiting.
+     * Compares the password with the hash. Takes the same time even if there is no hash. Fails with `rate_limited` if too
+     * many hashes are waiting.
      */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
     /** Returns true if the hash does not have the current cost. */

@@ -11,7 +11,7 @@ const Minter = rowShape({ created_by: Schema.NullOr(Subject) })
 
 /**
  * Returns the people behind an automation: its creator, and the creator of its token. Returns an empty list for a person.
- * Reads in the caller's transaction.
+ * Reads the database in the caller's transaction.
  */
 export const peopleBehind = Effect.fn("peopleBehind")(function* ({
   subject,

@@ -20,8 +20,8 @@ import { type RowOf, table } from "../../base/database/Table.ts"
  */
 const stepMillis = 30_000
 const digits = 6
-// Number of time steps before and after the current one whose codes are accepted: a phone's clock may be off by half a minute,
-// and typing takes time.
+// Number of time steps before and after the current time step whose codes are also accepted, because a phone's clock may be
+// off by half a minute, and typing takes time.
 const tolerance = 1
 
 /** Computes the code for one time step (RFC 4226, 5.3). */
@@ -72,7 +72,7 @@ const howMany = 10
 // 80 random bits cannot be guessed, so the digest needs no salt.
 const codeBytes = 10
 
-/** Normalises a code, because people write it down and enter it in any grouping. */
+/** Normalises a code, because people write codes down and enter them in any grouping. */
 const normal = (code: string): string => code.toLowerCase().replaceAll(/[^a-z2-7]/g, "")
 
 const digest = (code: string): string => hash("sha256", `recovery\u0000${normal(code)}`, "hex")
@@ -99,7 +99,7 @@ const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (subject: s
   )
 }, Effect.orDie)
 
-/** Uses up a recovery code. Returns `false` unless it is one of the person's unused codes. */
+/** Uses up a recovery code. Returns `false` if the code is not one of the person's unused codes. */
 const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subject: string, code: string) {
   const sql = yield* SqlClient.SqlClient
   const spent = yield* sql`UPDATE recovery_codes SET ${RecoveryCodeRow.changes(sql, { used_at: yield* now })}
@@ -114,7 +114,7 @@ const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: str
   return left.length
 }, Effect.orDie)
 
-// Length of a secret. It equals the length of the HMAC digest, as RFC 4226 recommends.
+// Length of a secret. It is the same as the length of the HMAC digest, as RFC 4226 recommends.
 const secretBytes = 20
 /** Number of wrong codes after which attempts are blocked for a while, because six digits could otherwise be guessed. */
 const mostFailures = 5
@@ -153,7 +153,7 @@ export class SecondFactors extends Context.Service<
     readonly begin: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
     /**
      * Activates the factor with its first code, and returns the recovery codes. Fails with `failed_precondition` if no setup
-     * is pending or a factor is already active, and for the same reasons as `require`.
+     * is pending or a factor is already active, and also fails for the same reasons as `require`.
      */
     readonly activate: (
       context: CommandContext,

@@ -35,8 +35,8 @@ export type SessionRow = RowOf<typeof SessionRow.columns>
 
 /** Lifetime of a session after its last use. */
 export const sessionLifetime = retention.session.after
-// Minimum interval between two extensions of a session. An extension is a write. Extending once an hour is enough for a lifetime
-// of 30 days, and avoids a write on every request.
+// Minimum interval between two extensions of a session. Every extension is a write to the database. Extending once an hour
+// is enough for a lifetime of 30 days, and avoids a write on every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
@@ -100,8 +100,8 @@ export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Opens a 30-day session that is extended on use. `replaces` revokes the browser's previous session. If that session
-     * belonged to the same person, its grants to applications move to the new session.
+     * Opens a 30-day session that is extended on use. Revokes the browser's previous session, given in `replaces`. If the
+     * previous session belonged to the same person, its grants to applications move to the new session.
      */
     readonly open: (options: {
       readonly subject: string
@@ -131,11 +131,11 @@ export class Sessions extends Context.Service<
     readonly requireOpen: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
     /** Returns the person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
-    /** Revokes one of the person's own sessions. Fails with `not_found` for any other session. */
+    /** Revokes one of the person's own sessions. Fails with `not_found` if the session is not the person's. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
-     * Revokes all sessions of a person, except `exceptId`. Without `exceptId`, also revokes the person's grants to applications,
-     * including those with `offline_access`.
+     * Revokes all sessions of a person, except `exceptId`. If `exceptId` is absent, also revokes the person's grants to
+     * applications, including those with `offline_access`.
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
@@ -179,7 +179,7 @@ export class Sessions extends Context.Service<
         function* (id: string) {
           yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
           WHERE id = ${id} AND revoked_at IS NULL`
-          // Writes outside the caller's transaction, which must not include this write.
+          // Writes outside the caller's transaction, because that transaction must not include this write.
         },
         (writing) =>
           Effect.updateContext(withoutWriteLock(writing), (context: Context.Context<never>) =>

@@ -54,7 +54,7 @@ export interface ResetLink extends SetupLink {
 
 export interface Redemption {
   readonly secret: Redacted.Redacted
-  /** Address of a first account; ignored for an existing account. */
+  /** The address of a first account; ignored if the account already exists. */
   readonly email?: string | undefined
   readonly displayName?: string | undefined
   readonly userAgent?: string | undefined
@@ -97,8 +97,9 @@ export class SetupLinks extends Context.Service<
     /** Creates a link for the first account and revokes earlier unused links. Returns `none` if an account exists. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
-     * Creates a link to set a new password. With `mail`, also mails a second link to the account's address; using that link
-     * proves the address. Using either link revokes both. Fails with `not_found`.
+     * Creates a link to set a new password. If `mail` is set, also mails a second link to the account's address; using that
+     * second link proves the address. Using either link revokes both links. Fails with `not_found` if the account does not
+     * exist.
      */
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
     /** Returns the purpose and expiry of the link without using it up. Fails with `not_found` for an unknown link. */
@@ -119,7 +120,7 @@ export class SetupLinks extends Context.Service<
     /**
      * Uses up the link and signs the person in with a new passkey. Writes the link, account, passkey and session in one
      * transaction, and removes an existing password. Fails as `redeem` does, and with `invalid_request` if the response is
-     * invalid; the link then remains valid.
+     * invalid; in that case, the link remains valid.
      */
     readonly redeemWithPasskey: (
       redemption: PasskeyRedemption
@@ -218,7 +219,7 @@ export class SetupLinks extends Context.Service<
         const user = yield* users.find(subject)
         if (Option.isNone(user)) return yield* refused()
         const { displayName, email } = user.value
-        // Lists no existing passkeys to exclude: if a device already has a passkey for the account, the new passkey replaces
+        // Does not exclude existing passkeys: if a device already has a passkey for the account, the new passkey replaces
         // it.
         return { subject, email, displayName: displayName ?? undefined, known: [] }
       })
@@ -270,7 +271,7 @@ export class SetupLinks extends Context.Service<
         context: CommandContext,
         method: NewSignInMethod
       ) {
-        // The operator's link and the mailed link are alternatives, so using one revokes both.
+        // The operator's link and the mailed link are alternatives, so using one of them revokes both.
         yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`
         if (purpose === "mailed_reset") {
           yield* users.proveAddress(subject, (yield* knownHolder(subject)).email, "mail")

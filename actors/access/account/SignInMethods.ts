@@ -7,7 +7,7 @@ import { rowShape, type RowOf } from "../../base/database/Table.ts"
 export interface OfferedSignInMethods {
   readonly password: boolean
   readonly passkeys: boolean
-  /** Issuer of the upstream provider. Identities of other issuers are rejected. */
+  /** The issuer of the upstream provider. svc rejects identities of other issuers. */
   readonly upstreamIssuer: string | undefined
 }
 

@@ -45,7 +45,7 @@ interface UsableToken {
   readonly principal: Principal
   /** `Infinity` for a token that never expires. */
   readonly expiresAt: number
-  /** Value from the token's row; 0 if the token was never used. */
+  /** The time of the last use, from the token's row; 0 if the token was never used. */
   readonly lastUsedAt: number
 }
 

@@ -15,8 +15,8 @@ export class TokenUse extends Context.Service<
   TokenUse,
   {
     /**
-     * Returns true if a use at `millis` need not be recorded, because the last recorded use is recent. `lastWritten` is the row's
-     * value in milliseconds, or 0 for never.
+     * Returns true if a use at `millis` need not be recorded, because the last recorded use is recent. `lastWritten` is the
+     * time in the token's row, in milliseconds, or 0 if the token was never used.
      */
     readonly isNoted: (tokenId: AccessTokenId, lastWritten: number, millis: number) => boolean
     /** Records a use. `lastWritten` has the same meaning as in `isNoted`. */
@@ -60,7 +60,7 @@ export class TokenUse extends Context.Service<
           pending.set(tokenId, millis)
           if (scheduled) return
           scheduled = true
-          // Runs outside the caller's transaction, which will have ended by the time the batch is written.
+          // Run the write outside the caller's transaction, which will have ended by the time the batch is written.
           const outside = Effect.updateContext(flush, (context: Context.Context<never>) =>
             Context.omit(sql.transactionService)(context)
           )

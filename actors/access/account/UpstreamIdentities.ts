@@ -44,7 +44,7 @@ export interface UpstreamIdentity {
   readonly subject: string
   /** Set only if the provider reports the address as verified. */
   readonly verifiedEmail?: string | undefined
-  /** The address that the provider reports, verified or not. Never use it to identify a person. */
+  /** The address that the provider reports, whether or not it is verified. Never use it to identify a person. */
   readonly claimedEmail?: string | undefined
   readonly displayName?: string | undefined
   /** Absent unless the provider sent a list of names. */
@@ -84,16 +84,16 @@ const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
  * Identities at the upstream provider, identified by issuer and subject. An identity signs in to the account that it is linked
- * to. An identity that is not linked yet is matched to the account with its verified address, if svc has also verified that
- * address.
+ * to. If an identity is not linked yet, svc matches it to the account that has the identity's verified address, provided
+ * that svc has also verified that address.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
      * Returns the account of the identity, in the caller's transaction. First links the identity if a person requested the
-     * link or an account has its verified address; returns `none` if no account matches. Fails if the account is locked, if
-     * the identity is linked to another account, or if the account is linked to another identity.
+     * link or an account has the identity's verified address; returns `none` if no account matches. Fails if the account is
+     * locked, if the identity is linked to another account, or if the account is linked to another identity.
      */
     readonly resolve: (
       identity: UpstreamIdentity,

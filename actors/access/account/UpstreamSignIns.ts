@@ -11,7 +11,7 @@ import { UpstreamSignInRow } from "./UpstreamIdentities.ts"
 
 const validFor = retention.upstreamSignIn.after
 
-/** Values that bind the provider's response to the browser. All are derived from the browser's secret. */
+/** Values that bind the provider's response to the browser. All of them are derived from the browser's secret. */
 export interface UpstreamProof {
   readonly state: string
   readonly nonce: string
@@ -54,8 +54,8 @@ const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
 })
 
 /**
- * Sign-ins in progress at the upstream provider. Only the browser has the secret; the database has its digest. Therefore
- * neither the provider nor anybody who can read the database can complete another browser's sign-in.
+ * Sign-ins in progress at the upstream provider. Only the browser has the secret; the database contains only its digest.
+ * Therefore neither the provider nor anybody who can read the database can complete another browser's sign-in.
  */
 export class UpstreamSignIns extends Context.Service<
   UpstreamSignIns,
@@ -67,7 +67,7 @@ export class UpstreamSignIns extends Context.Service<
       readonly invitation?: { readonly id: InvitationId; readonly proof: AddressProof | null } | undefined
       readonly returnPath: string
     }) => Effect.Effect<StartedSignIn>
-    /** Uses up the sign-in. Returns `none` if it is unknown, used or expired. */
+    /** Uses up the sign-in. Returns `none` if the sign-in is unknown, used or expired. */
     readonly finish: (secret: Redacted.Redacted) => Effect.Effect<Option.Option<ReturnedSignIn>>
   }
 >()("svc/actors/access/account/UpstreamSignIns") {

@@ -37,7 +37,7 @@ export type PasswordRow = RowOf<typeof PasswordRow.columns>
 
 /**
  * Returns the account's address if it has been verified: the operator entered it, somebody opened a link that was mailed to it,
- * or the upstream provider reported it as verified at the last sign-in. Reads in the caller's transaction.
+ * or the upstream provider reported it as verified at the last sign-in. Reads the database in the caller's transaction.
  */
 export const verifiedAddress = Effect.fn("verifiedAddress")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient

@@ -37,7 +37,7 @@ export interface NewUser {
   readonly email: string
   readonly emailProof?: AddressProof | undefined
   readonly displayName?: string | undefined
-  /** Result of `Passwords.hash`. Compute it before the transaction, because hashing is slow. */
+  /** The result of `Passwords.hash`. Compute the hash before the transaction, because hashing is slow. */
   readonly passwordHash?: string | undefined
   readonly isOperator: boolean
 }
@@ -60,7 +60,9 @@ export class Users extends Context.Service<
      * address.
      */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
-    /** Changes the name that other people see; `null` removes it. Fails with `not_found`. */
+    /**
+     * Changes the name that other people see; `null` removes the name. Fails with `not_found` if the account does not exist.
+     */
     readonly rename: (
       context: CommandContext,
       subject: string,
@@ -76,7 +78,7 @@ export class Users extends Context.Service<
       email: string,
       proof: AddressProof
     ) => Effect.Effect<void, ApiError>
-    /** True if any account exists. */
+    /** Returns true if any account exists. */
     readonly exist: Effect.Effect<boolean>
     /**
      * Sets the password from its hash. In the same transaction, revokes all of the person's sessions and grants, because somebody
@@ -87,9 +89,9 @@ export class Users extends Context.Service<
       subject: string,
       passwordHash: string
     ) => Effect.Effect<void, ApiError>
-    /** Removes the password of a person who now signs in with a passkey. Revokes sessions and grants like `setPassword`. */
+    /** Removes the password of a person who now signs in with a passkey. Like `setPassword`, revokes sessions and grants. */
     readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
-    /** All accounts, oldest first. */
+    /** Returns all accounts, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<User>>
     /** Locks an account everywhere, or unlocks it. Takes effect immediately. */
     readonly setStatus: (

@@ -66,8 +66,8 @@ const eligibleApprovers = Effect.fnUntraced(function* (run: RunRow) {
 }, Effect.orDie)
 
 /**
- * Asks the people who may approve a plan to approve it. They get an email, if the server sends emails, and an entry in their
- * lists.
+ * Asks the people who may approve a plan to approve it. They get an entry in their attention lists and, if the server sends
+ * emails, an email.
  */
 export const askForApproval = Effect.fn("askForApproval")(function* (id: RunId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient

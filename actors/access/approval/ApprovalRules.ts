@@ -38,7 +38,7 @@ export const toApprovalRule = (row: ApprovalRuleRow): ApprovalRule =>
 
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0)
 
-/** Returns the columns to update for a change. */
+/** Returns the columns that a change must update. */
 const changed = (change: RuleChange) => ({
   ...(change.projectId === undefined ? {} : { project_id: change.projectId }),
   ...(change.environment === undefined ? {} : { environment: change.environment }),

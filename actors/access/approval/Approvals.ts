@@ -39,9 +39,9 @@ export class Approvals extends Context.Service<
   {
     readonly of: (plan: ApprovedPlan) => Effect.Effect<PlanApproval>
     /**
-     * Records an approval. Repeating it can only add acknowledgements. Fails with `permission_denied` if the approval would not
-     * count towards any open rule, and with `failed_precondition` if it is uncertain which objects exist and the approver
-     * does not acknowledge the uncertainty.
+     * Records an approval. Repeating an approval can only add acknowledgements. Fails with `permission_denied` if the
+     * approval would not count towards any open rule, and with `failed_precondition` if it is uncertain which objects exist
+     * and the approver does not acknowledge the uncertainty.
      */
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /**
@@ -54,7 +54,9 @@ export class Approvals extends Context.Service<
      * exist outside the plan.
      */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
-    /** Like `obstacle`, for an apply that is about to start. Reads outside a transaction, without waiting for the writer. */
+    /**
+     * Like `obstacle`, but for an apply that is about to start. Reads outside a transaction, without waiting for a writer.
+     */
     readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
     /** Fails if the plan may not be applied. */
     readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>

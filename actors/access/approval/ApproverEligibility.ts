@@ -14,7 +14,7 @@ export type BindingRule = Pick<
 export interface GivenApproval {
   readonly approver: Approver
   readonly kind: SubjectKind
-  /** The approver's role for this Capsule. Absent if the approver has no active membership, and for svc itself. */
+  /** The approver's role for this Capsule. Absent if the approver has no active membership, or is svc itself. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
   /** If the approver is an automation, the people who created the automation or its token. */
@@ -59,8 +59,8 @@ export const approvalProblem = (
 }
 
 /**
- * Returns the first reason why an approval counts towards none of the rules, or `undefined` if it counts towards at least
- * one rule or there are no rules.
+ * Returns the first reason why an approval counts towards none of the rules. Returns `undefined` if the approval counts
+ * towards at least one rule, or if there are no rules.
  */
 export const uselessBecause = (
   rules: ReadonlyArray<BindingRule>,
@@ -82,7 +82,7 @@ export const ineligibleBecause = (
 ): ApprovalProblem | undefined =>
   own.role !== undefined && roleAtLeast(own.role, "admin") ? uselessBecause(rules, own, authors) : "role"
 
-/** Explains why an approval does not count. The text continues a sentence after "because". */
+/** Explains why an approval does not count. The text is a clause that follows "because". */
 export const problemWords: Readonly<Record<ApprovalProblem, string>> = {
   automation: "approvals by automation do not count here",
   no_member: "the approver is not an active member of the Workspace",

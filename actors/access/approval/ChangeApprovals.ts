@@ -73,8 +73,9 @@ export class ChangeApprovals extends Context.Service<
     /** Lists the approvals, oldest first, including withdrawn approvals. */
     readonly list: (id: RunId) => Effect.Effect<ReadonlyArray<ChangeApproval>, ApiError>
     /**
-     * Records an approval by a person who may approve the later plan. Repeating it changes nothing. Fails with `guard_conflict`
-     * if the Run shows another change, and with `permission_denied` if the approval would not count towards any open rule.
+     * Records an approval by a person who may approve the later plan. Repeating the approval changes nothing. Fails with
+     * `guard_conflict` if the Run shows another change, and with `permission_denied` if the approval would not count towards
+     * any open rule.
      */
     readonly approve: (
       id: RunId,
@@ -89,7 +90,7 @@ export class ChangeApprovals extends Context.Service<
       context: CommandContext,
       changeApprovalId: ChangeApprovalId
     ) => Effect.Effect<ChangeApproval, ApiError>
-    /** Returns the valid approvals, without withdrawn approvals, in the caller's transaction. */
+    /** Returns, in the caller's transaction, the valid approvals. Omits withdrawn approvals. */
     readonly live: (id: RunId) => Effect.Effect<ReadonlyArray<ChangeApprovalRow>>
     /** Records, in the caller's transaction, the plan of the lane to which these approvals were carried over. */
     readonly carried: (approvals: ReadonlyArray<ChangeApprovalRow>, to: RunId) => Effect.Effect<void>

@@ -35,8 +35,8 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 const Person = rowShape({ subject: SubjectId })
 
 /**
- * Returns the addresses of the authors of a plan's commit, and for a speculative plan also of the authors of every commit
- * between its base and its head.
+ * Returns the addresses of the authors of a plan's commit. For a speculative plan, also returns the addresses of the authors
+ * of every commit between its base and its head.
  */
 const addressesOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
@@ -72,8 +72,8 @@ const serviceApproval: GivenApproval = {
 }
 
 /**
- * Returns the approval of one approver, with their current permissions. `behind` lists the people recorded as behind an
- * automation's approval; if absent, they are read now.
+ * Returns the approval of one approver, with their current permissions. `behind` lists the people who were recorded as being
+ * behind an automation's approval; if it is absent, the current ones are read.
  */
 export const approvalBy = Effect.fn("approvalBy")(function* (
   place: CapsulePlace | undefined,
@@ -136,9 +136,9 @@ const givenTo = Effect.fnUntraced(function* (plan: ApprovedPlan) {
 })
 
 /**
- * Decides, in the caller's transaction, whether a plan may be applied. Considers the rules that match its Capsule, its
- * approvals with the approvers' current permissions, and the uncertainty about the Capsule's objects. Every approval and
- * apply uses this decision.
+ * Decides, in the caller's transaction, whether a plan may be applied. Considers the rules that match the plan's Capsule,
+ * the plan's approvals with the approvers' current permissions, and the uncertainty about the Capsule's objects. Every
+ * approval and apply uses this decision.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient

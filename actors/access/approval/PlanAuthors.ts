@@ -27,8 +27,8 @@ const followingAuthors = ({ auto_update_authors, auto_update_by }: Following): R
 }
 
 /**
- * Returns the authors of a plan that starts now: its starter, the people behind the automation or token that starts it, and
- * the people behind auto-update. Excludes the authors of the commit, which are read from the snapshot.
+ * Returns the authors of a plan that is being started: its starter, the people behind the automation or token that starts
+ * it, and the people behind auto-update. Excludes the authors of the commit, which are read from the snapshot.
  */
 export const authorsAtStart = Effect.fnUntraced(function* (
   { createdBy, tokenId, trigger }: PlanStart,

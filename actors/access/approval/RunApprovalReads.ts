@@ -35,8 +35,8 @@ export const ownStanding = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns the given and the missing approvals of a plan, and the reason why the plan is waiting, limited to the information
- * that this reader may see.
+ * Returns the approvals that a plan has, the approvals that it still needs, and the reason why it is waiting. Includes only
+ * what this reader may see.
  */
 export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, reader: Reader) {
   const read = yield* ReadSql

@@ -10,7 +10,7 @@ import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 /** The reasons why svc cannot be sure which objects a Capsule has. */
 export interface Ground {
   readonly code: UncertainCode
-  /** Identifies the reason. An acknowledgement does not cover later reasons. */
+  /** Identifies the reason, so that an acknowledgement does not cover later reasons. */
   readonly key: string
   readonly summary: string
   readonly detail: string
@@ -44,9 +44,9 @@ const possiblyCreatedGround = (runId: RunId, addresses: ReadonlyArray<string>): 
 })
 
 /**
- * Returns the reasons why it is currently uncertain which objects a Capsule has. A reason no longer applies after a person
- * adopts or discards the left-over state. For possibly created objects, the reason also no longer applies after a later
- * apply succeeds.
+ * Returns the reasons why it is currently uncertain which objects a Capsule has. A reason no longer applies once a person
+ * has adopted or discarded the left-over state. If the reason is possibly created objects, it also no longer applies once a
+ * later apply has succeeded.
  */
 export const uncertainGround = Effect.fn("uncertainGround")(function* (capsuleId: CapsuleId | null) {
   const sql = yield* SqlClient.SqlClient

@@ -51,7 +51,7 @@ const IssuedCode = rowShape({
 })
 type IssuedCode = RowOf<typeof IssuedCode.columns>
 
-/** The result of redeeming a code. `reused` means that somebody else may have the code. */
+/** The result of redeeming a code. `reused` means that the code was used before, so somebody else may have it. */
 export type CodeRedemption =
   | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -69,8 +69,8 @@ const proofFault = (row: IssuedCode, verifier: string | undefined): string | und
 }
 
 /**
- * Authorization codes. A code is valid for one minute, one use, one client and one redirect URI. Every method works in the
- * caller's transaction.
+ * Authorization codes. A code is valid for one minute, and for one use by one client with one redirect URI. Every method
+ * works in the caller's transaction.
  */
 export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
@@ -109,7 +109,7 @@ export class AuthorizationCodes extends Context.Service<
           )`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
               c.expires_at, c.used_at
             FROM oidc_codes c JOIN oidc_grants g ON g.id = c.grant_id WHERE c.secret_hash = ${hash}`
-          // Treats another client's code as unknown, so that no client can use or revoke the codes of another.
+          // Treat another client's code as unknown, so that no client can use or revoke another client's codes.
           if (row === undefined || row.client_id !== clientId) return refused("The code is unknown or expired.")
           if (row.used_at !== null) return { kind: "reused", grantId: row.grant_id }
           if (row.expires_at <= at) return refused("The code is unknown or expired.")

@@ -60,8 +60,8 @@ export class Authorizations extends Context.Service<
       workspaceId: WorkspaceId | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
-     * Returns the requested Workspace. If none is requested, as by general OAuth clients, returns the only Workspace in
-     * which the resource is an Interface available to this person.
+     * Returns the requested Workspace. If the client requests no Workspace, as is usual for general OAuth clients, returns
+     * the only Workspace in which the resource is an Interface available to this person.
      */
     readonly meantWorkspace: (
       client: Client,
@@ -82,7 +82,7 @@ export class Authorizations extends Context.Service<
      * Interface that the person may not invoke.
      */
     readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
-    /** Like `authorize`, for a waiting device. Fails with `expired_token` if the device is no longer waiting. */
+    /** Like `authorize`, but for a waiting device. Fails with `expired_token` if the device is no longer waiting. */
     readonly approveDevice: (
       client: Client,
       decider: Decider,
@@ -138,7 +138,7 @@ export class Authorizations extends Context.Service<
         grant: AuthorizationDecision["grant"] & Pick<NewGrant, "redirectUri">,
         requestId: string
       ): Effect.fn.Return<Grant, OAuthError | SqlError> {
-        // Read the client in the transaction, because an apply or destroy may have changed it.
+        // Read the client inside the transaction, because an apply or destroy may have changed it in the meantime.
         const client = yield* clients.find(sql, asked.id)
         if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
         if (!isAtRegisteredAddress(client.value, grant)) {
@@ -177,7 +177,7 @@ export class Authorizations extends Context.Service<
         ),
         grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
           Effect.gen(function* () {
-            // For a person who is not a member, the error does not reveal whether the resource exists.
+            // If the person is not a member, the error does not reveal whether the resource exists.
             if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
             return yield* narrowed(read, client, subject, request)
           }).pipe(failClosed)

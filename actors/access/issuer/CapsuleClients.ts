@@ -28,7 +28,10 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
   post_logout_paths: Schema.NullOr(PathsJson),
   scopes: Schema.String,
   activation_digest: Schema.NullOr(Schema.String),
-  /** SHA-256 of the secret with which the Capsule's resource server introspects tokens, if its module requests one. */
+  /**
+   * SHA-256 of the secret with which the Capsule's resource server introspects tokens; set if the module requests such a
+   * secret.
+   */
   introspection_hash: Schema.NullOr(Schema.String),
   status: Schema.String,
   created_at: Timestamp,
@@ -59,7 +62,7 @@ export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRe
 const refused = (reason: CapsuleIdentityRefused["reason"], message: string) =>
   new CapsuleIdentityRefused({ reason, message })
 
-/** The four values delivered to the module's variables, by slot. None is secret. */
+/** The four values delivered to the module's variables, keyed by slot. None of them is secret. */
 export interface IdentityDelivery {
   readonly accountsUrl: string
   readonly issuerUrl: string
@@ -70,7 +73,7 @@ export interface IdentityDelivery {
 interface Registration {
   readonly authority: CapsuleAuthority
   readonly delivery: IdentityDelivery
-  /** Omitted if empty, so that the digests of earlier pins do not change. */
+  /** Omitted if it is empty, so that the digests of existing pins do not change. */
   readonly postLogoutPaths?: ReadonlyArray<string>
   readonly scopes: ReadonlyArray<string>
   readonly authorityDigest: string
@@ -84,13 +87,13 @@ const isCanonicalOrigin = (text: string): boolean => {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
-/** Derives the client id of a Capsule. It never changes, so it can be delivered before the client is registered. */
+/** Derives the client id of a Capsule. The id never changes, so svc can deliver it before the client is registered. */
 export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**
- * The identity capability, and the only code that creates OAuth clients of Capsules. A plan pins the values without registering
- * anything. The apply checks the pin before its tool runs, and registers the client when it settles. A destroy retires the
- * client. Nothing is inferred from a provider, an Output or a hostname.
+ * Implements the identity capability, and is the only code that creates OAuth clients for Capsules. A plan pins the values
+ * without registering anything. The apply checks the pin before its tool runs, and registers the client when it settles. A
+ * destroy retires the client. Nothing is inferred from a provider, an Output or a hostname.
  */
 export class CapsuleClients extends Context.Service<
   CapsuleClients,
@@ -113,9 +116,9 @@ export class CapsuleClients extends Context.Service<
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
      * Registers or renews the client in the transaction that settles a successful apply, with the current activation digest. If
-     * the configuration requests no identity, retires an existing client. Repeating the call changes nothing. With
-     * `introspectionSecret`, the Capsule's resource server may introspect the client's tokens; the previous secret becomes
-     * invalid.
+     * the configuration requests no identity, retires an existing client. Repeating the call changes nothing. If
+     * `introspectionSecret` is given, the Capsule's resource server may use it to introspect the client's tokens; the
+     * previous secret becomes invalid.
      */
     readonly register: (
       planRunId: RunId | null,

@@ -33,7 +33,10 @@ const NamedClient = rowShape({
   name: CapsuleRow.columns.name
 })
 
-/** Returns the addresses to which people may return: the origin with and without a trailing slash, and the reviewed paths. */
+/**
+ * Returns the addresses to which people may return after signing out: the origin, with and without a trailing slash, and the
+ * reviewed paths.
+ */
 const returnAddresses = ({ post_logout_paths, redirect_uri }: RowOf<typeof NamedClient.columns>) => {
   const { origin } = new URL(redirect_uri)
   return [origin, `${origin}/`, ...PathsJson.read(post_logout_paths ?? "[]").map((path) => `${origin}${path}`)]
@@ -59,7 +62,7 @@ export class Clients extends Context.Service<
         redirectUris: [row.redirect_uri],
         postLogoutRedirectUris: returnAddresses(row),
         grantTypes: ["authorization_code", "refresh_token"],
-        // Applies the operator's current limit instead of the limit at the time of the apply, so that revoking a scope takes
+        // Apply the operator's current limit instead of the limit at the time of the apply, so that revoking a scope takes
         // effect.
         scopes: decodeScopes(row.scopes).filter((scope) => install.policy.allowedOidcScopes?.includes(scope) === true),
         secretHash: undefined,

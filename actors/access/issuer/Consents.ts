@@ -8,7 +8,7 @@ import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** Consents that people do not have to give again. `workspace_id` is empty for a consent without a Workspace. */
+/** Stored consents, which people do not have to give again. `workspace_id` is empty for a consent without a Workspace. */
 export const ConsentRow = table("oidc_consents", {
   subject: Subject,
   client_id: Schema.String,

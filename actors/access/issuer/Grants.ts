@@ -62,13 +62,13 @@ export class Grants extends Context.Service<
     readonly insert: (grant: NewGrant) => Effect.Effect<Grant, SqlError>
     /** Reads the grant through `sql`. Ignores revoked grants. */
     readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
-    /** Revokes the grant, and every token and code issued for it. Repeating it changes nothing. */
+    /** Revokes the grant, and every token and code issued for it. Repeating the call changes nothing. */
     readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
-    /** Revokes all grants to a client. Returns their number. */
+    /** Revokes all grants to a client. Returns the number of revoked grants. */
     readonly revokeClient: (clientId: string) => Effect.Effect<number, SqlError>
     /**
-     * Revokes a client's grants that used the redirect URI being removed. The URI of an old grant may be unknown
-     * (`undefined`).
+     * Revokes those grants of a client that used the redirect URI that is being removed. The URI of an old grant may be
+     * unknown (`undefined`).
      */
     readonly revokeRedirects: (
       clientId: string,
@@ -77,7 +77,7 @@ export class Grants extends Context.Service<
     /** Revokes all grants of a person, for example after their password was stolen. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
-     * Ends a browser session, and revokes its grants unless they were meant to outlive the session. Grants with
+     * Ends a browser session, and revokes the session's grants unless they were meant to outlive it. Grants with
      * `offline_access` remain until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>

@@ -8,7 +8,7 @@ const codeBytes = 32
 const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 const userCodeLength = 8
 
-/** Creates a secret of 256 random bits, such as `svcc_...`, which is shown only once. */
+/** Creates a secret from 256 random bits, such as `svcc_...`. The secret is shown only once. */
 export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | "svcd_" | "svcf_") {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(codeBytes)
@@ -48,7 +48,7 @@ export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Red
   let round = 0
   const randomBytes = Effect.fnUntraced(function* (size: number) {
     const digest = yield* vault.mac("oidc-refresh-successor", `${round++}:${Redacted.value(parent)}`)
-    // Uses SHAKE, because it can produce any number of bytes.
+    // Use SHAKE, because it can produce any number of bytes.
     return new Uint8Array(createHash("shake256", { outputLength: size }).update(digest).digest())
   })
   const random = yield* SecureRandom.SecureRandom

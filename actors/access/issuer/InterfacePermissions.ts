@@ -24,7 +24,7 @@ export interface InterfaceTokenRequest {
 
 /**
  * Returns true if the client may use a binding. A Capsule's application may use the Interfaces that its Capsule consumes or
- * offers. An application that the operator admits to Interfaces may use all bindings of the person.
+ * offers. An application that the operator admits to Interfaces may use all of the person's bindings.
  */
 const isFor =
   (owner: Client["owner"], row: UsedInterface["row"]) =>
@@ -36,7 +36,7 @@ const isFor =
 /** An Interface with one person's bindings to it. */
 export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
 
-/** Returns the permissions of the bindings, limited by the operator's policy. */
+/** Returns the bindings' permissions, limited by the operator's policy. */
 export const boundPermissions = (
   client: Pick<Client, "owner">,
   { bindings, row }: UsedInterface,

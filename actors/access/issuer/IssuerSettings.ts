@@ -8,7 +8,7 @@ export class IssuerSettings extends Context.Service<
     readonly issuer: string
     /**
      * The time during which a used refresh token is accepted again while its successor is unused: 0 to 30 seconds, for clients
-     * that lose responses. With zero (the default), every reuse is treated as theft.
+     * that lose responses. If it is zero (the default), every reuse is treated as theft.
      */
     readonly refreshReuseGrace: Duration.Duration
   }

@@ -7,9 +7,9 @@ export const lifetimes = {
   /** This lifetime is short, because tokens for other resource servers cannot be revoked. */
   resourceToken: retention.resourceToken.after,
   idToken: retention.idToken.after,
-  /** Measured from the last rotation. */
+  /** The lifetime is measured from the last rotation. */
   refreshToken: retention.refreshToken.after,
-  /** Measured from the consent, regardless of how often the token has been rotated. */
+  /** The lifetime is measured from the consent, regardless of how often the token has been rotated. */
   refreshFamily: retention.refreshFamily.after,
   deviceCode: retention.deviceCode.after
 } as const

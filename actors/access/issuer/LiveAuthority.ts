@@ -10,7 +10,8 @@ import { Flag, type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type CapsuleId, Subject, type WorkspaceId } from "../../../schema/records/Ids.ts"
 
-// Declares only the needed columns, because this folder must not import from the account folder, which imports from it.
+// Declares only the columns that are needed here, because this folder must not import from the account folder, which imports
+// from this one.
 const Person = rowShape({
   subject: Subject,
   email: Schema.String,
@@ -29,8 +30,8 @@ export interface LiveAuthority {
 }
 
 /**
- * The reason why authority is missing. If `lasting`, grants based on the authority must be revoked; otherwise a later apply may
- * restore it.
+ * The reason why authority is missing. If `lasting` is true, grants based on the authority must be revoked; otherwise, a
+ * later apply may restore the authority.
  */
 export interface Denial {
   readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"
@@ -55,8 +56,8 @@ export const capsuleDenial = (
 }
 
 /**
- * Returns the reason why a client has no authority now, regardless of the person using it. Returns `undefined` if it has
- * authority or needs none.
+ * Returns the reason why a client has no authority now, regardless of the person using it. Returns `undefined` if the client
+ * has authority or needs none.
  */
 export const clientDenial = Effect.fn("clientDenial")(function* (
   sql: SqlClient.SqlClient,
@@ -71,8 +72,8 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
 
 /**
  * Checks through `sql` whether a person may currently act through a client in the grant's Workspace. Requires an active
- * account, an active membership and, for a Capsule's client, the Capsule's exact activation. Fails if the database fails, so
- * that a failure is never treated as a decision.
+ * account, an active membership and, for a Capsule's client, that the client's activation digest matches the Capsule. Fails
+ * if the database fails, so that a failure is never treated as a decision.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,

@@ -1,7 +1,10 @@
 import { Effect, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** All OAuth error codes of the issuer, with the HTTP status of a direct response. A redirect contains only the code. */
+/**
+ * All OAuth error codes of the issuer, each with the HTTP status that a direct response has. A redirect contains only the
+ * code.
+ */
 export const oauthErrorStatuses = {
   invalid_request: 400,
   invalid_client: 401,

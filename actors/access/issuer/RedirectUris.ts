@@ -19,7 +19,7 @@ export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
 
-/** Returns true for a loopback address, to which requests never leave the machine. */
+/** Returns true for a loopback address. Requests to such an address never leave the machine. */
 export const isLoopbackAddress = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && loopbackHosts.has(url.hostname)
@@ -31,7 +31,7 @@ export const isLoopbackAddress = (text: string): boolean => {
  */
 export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 
-/** Returns the reason why a client cannot register this redirect URI, or `undefined` if it is valid. */
+/** Returns the reason why a client cannot register this redirect URI, or `undefined` if the URI is valid. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
@@ -55,8 +55,8 @@ const withoutPort = (text: string): string | undefined => {
 }
 
 /**
- * Returns true if the URI matches any port. This applies to a `localhost` URI registered without a port, because development
- * servers choose their own port.
+ * Returns true if the registered URI matches any port. That is the case for a native app, and for a `localhost` URI
+ * registered without a port, because development servers choose their own port.
  */
 const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)

@@ -31,7 +31,9 @@ export type RefreshLookup =
   | { readonly kind: "reused"; readonly grantId: string }
   | { readonly kind: "unknown" }
 
-/** Refresh tokens. Each can be used once, and refers to its successor. Every method works in the caller's transaction. */
+/**
+ * Refresh tokens. Each token can be used once, and refers to its successor. Every method works in the caller's transaction.
+ */
 export class RefreshTokens extends Context.Service<
   RefreshTokens,
   {
@@ -71,8 +73,8 @@ export class RefreshTokens extends Context.Service<
         graceful ? deriveSuccessor(token).pipe(Effect.provideService(Vault, vault), withRandom) : draw
 
       /**
-       * Returns true if a reuse is probably a retry by a client that lost the response: it happens soon after the first use
-       * and before any use of the successor.
+       * Returns true if a reuse is probably a retry by a client that lost the response: that is, if it happens soon after
+       * the first use and before any use of the successor.
        */
       const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false

@@ -14,8 +14,8 @@ export const isAtRegisteredAddress = (
 const usesDevices = ({ grantTypes }: Client) => grantTypes.includes("urn:ietf:params:oauth:grant-type:device_code")
 
 /**
- * Revokes the grants of removed clients and redirect URIs, with their codes, access tokens and refresh token families. Runs in
- * the caller's transaction. Returns the number of grants.
+ * Revokes the grants that belong to removed clients or redirect URIs, including their codes, access tokens and refresh token
+ * families. Runs in the caller's transaction. Returns the number of revoked grants.
  */
 export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
   before: StaticRegistry,
@@ -32,8 +32,8 @@ export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
     }
     const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
     if (!removed) continue
-    // A client without devices may have grants without a redirect URI, which were created before URIs were recorded. Such a
-    // grant may have used the removed URI.
+    // A client that no device uses may have grants without a redirect URI, which were created before svc recorded the URIs.
+    // Such a grant may have used the removed URI.
     const revoked = yield* grants.revokeRedirects(id, (redirectUri) =>
       redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
     )

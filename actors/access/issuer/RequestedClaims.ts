@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 
-/** Claims that a client may request by name, with the scope that each requires. */
+/** The claims that a client may request by name, and the scope that each of them requires. */
 export const claimScopes = {
   name: "profile",
   preferred_username: "profile",
@@ -24,7 +24,7 @@ export const personClaims = [
 export const RequestedClaims = Schema.Struct({
   userinfo: Schema.Array(Schema.Literals(personClaims)),
   idToken: Schema.Array(Schema.Literals(personClaims)),
-  /** The only subject that the client accepts. */
+  /** The only subject that the client accepts, if it requests a specific one. */
   subject: Schema.optionalKey(Schema.String)
 })
 export type RequestedClaims = typeof RequestedClaims.Type

@@ -24,7 +24,7 @@ export interface NewKey {
   readonly privateJwk: string
 }
 
-// Used instead of WebCrypto, because other WebCrypto operations would have to wait while an RSA key is generated.
+// Used instead of WebCrypto, because generating an RSA key with WebCrypto would make other WebCrypto operations wait.
 const newPair = promisify(generateKeyPair)
 const pairOf = (
   algorithm: SigningAlgorithm
@@ -63,8 +63,8 @@ const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
 /** The time for which clients may cache the key set. A key is published for at least this time before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// The time for which a retired key remains published. This time is longer than the maximum lifetime of a token plus clock
-// skew.
+// The time for which a retired key remains published. It is longer than the maximum lifetime of a token plus the permitted
+// clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
@@ -94,8 +94,8 @@ export class SigningKeys extends Context.Service<
   SigningKeys,
   {
     /**
-     * Returns the public keys: next, active, and retired keys until everything they signed has expired. In a new installation,
-     * waits until the keys exist.
+     * Returns the public keys: the next keys, the active keys, and each retired key until everything that it signed has
+     * expired. In a new installation, waits until the keys exist.
      */
     readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
     /**
@@ -111,7 +111,7 @@ export class SigningKeys extends Context.Service<
     readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
     /**
      * Makes the next keys active and publishes new next keys. Fails with `failed_precondition` if clients may not have seen the
-     * next keys yet. With `compromised`, does not wait, and removes the old keys from the key set immediately.
+     * next keys yet. If `compromised` is set, does not wait, and removes the old keys from the key set immediately.
      */
     readonly rotate: (
       context: CommandContext,
@@ -124,8 +124,8 @@ export class SigningKeys extends Context.Service<
   }
 >()("svc/actors/access/issuer/SigningKeys") {
   /**
-   * Generates missing keys in the background, because generating an RSA key takes about as long as the rest of the startup. Only
-   * callers that need a key wait.
+   * Generates missing keys in the background, because generating an RSA key takes about as long as the rest of the startup.
+   * Only callers that need a key have to wait.
    */
   static readonly layer = Layer.effect(
     SigningKeys,
@@ -190,12 +190,12 @@ const make = Effect.gen(function* () {
       { concurrency: "unbounded" }
     )
   const active = yield* Effect.forkScoped(made("active"))
-  // Starts after the active keys have been generated, because the startup already uses the CPUs.
+  // Generate the next keys only after the active keys, because the CPUs are already busy during startup.
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // Stores keys separately from their generation, because a caller that waits for a key may hold the transaction in which
-  // the key must be stored.
+  // Stores the keys in a step that is separate from their generation, because a caller that waits for a key may hold the
+  // transaction in which the key must be stored.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))

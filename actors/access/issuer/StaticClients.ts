@@ -11,13 +11,13 @@ export class StaticClients extends Context.Service<
   StaticClients,
   StaticRegistry & {
     /**
-     * Validates a document and returns the steps that apply the document and undo the change. Fails with
+     * Validates a document. Returns the steps that apply the document and that undo the change. Fails with
      * `StaticClientsRefused` if the document is invalid.
      */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }
 >()("svc/actors/access/issuer/StaticClients") {
-  /** Fails with `StaticClientsRefused` if the document is invalid. */
+  /** Provides the service with the clients in a document. Fails with `StaticClientsRefused` if the document is invalid. */
   static readonly layer = (document: StaticClientDocument) =>
     Layer.effect(
       StaticClients,

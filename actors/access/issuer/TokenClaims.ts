@@ -6,13 +6,13 @@ import type { PersonClaim } from "./RequestedClaims.ts"
 
 type Claims = Record<string, Schema.Json>
 
-/** Facts about a person for a token. `groups` is read only if it is requested. */
+/** The facts about a person that a token may contain. `groups` is read only if it is requested. */
 export interface PersonFacts {
   readonly person: Person
   readonly groups: ReadonlyArray<string>
 }
 
-/** Uses the local part of the email address, because accounts have no user name. */
+/** Returns the local part of the email address, because accounts have no user name. */
 const userName = ({ email }: Person): string => email.slice(0, Math.max(email.lastIndexOf("@"), 0))
 
 const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Json => {
@@ -36,8 +36,8 @@ const personClaims = (facts: PersonFacts, names: ReadonlyArray<PersonClaim>): Cl
   Object.fromEntries(names.map((name) => [name, valueOf(facts, name)]))
 
 /**
- * Describes the token's Workspace with the person's current role, and the token's Capsule. Returns no claim if the token has
- * no Workspace.
+ * Returns claims that describe the token's Workspace, the person's current role in it, and the token's Capsule. Returns no
+ * claims if the token has no Workspace.
  */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
   workspace === undefined
@@ -64,8 +64,8 @@ export const userInfoClaims = (
 })
 
 /**
- * Returns the left half of the access token's SHA-256 (OpenID Connect Core 3.1.3.6). SHA-256 fits all signing algorithms of the
- * issuer.
+ * Returns the left half of the access token's SHA-256 (OpenID Connect Core 3.1.3.6). SHA-256 is the right hash for all
+ * signing algorithms of the issuer.
  */
 export const accessTokenHash = (accessToken: string): string =>
   createHash("sha256").update(accessToken).digest().subarray(0, 16).toString("base64url")

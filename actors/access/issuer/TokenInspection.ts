@@ -49,7 +49,7 @@ const decodeResourceClaims = Schema.decodeUnknownOption(ResourceClaims)
 
 const seconds = (iso: string) => Math.floor(Date.parse(iso) / 1000)
 
-/** Checks the current validity of presented tokens. Read-only; a commit clears its cache. */
+/** Checks the current validity of presented tokens. This service only reads, and every commit clears its cache. */
 export class TokenInspection extends Context.Service<
   TokenInspection,
   {
@@ -58,7 +58,7 @@ export class TokenInspection extends Context.Service<
      * cannot be read.
      */
     readonly accessToken: (token: Redacted.Redacted) => Effect.Effect<GoodToken, OAuthError>
-    /** Returns the UserInfo claims. Fails with `insufficient_scope` for a token without `openid`. */
+    /** Returns the UserInfo claims. Fails with `insufficient_scope` if the token does not have the scope `openid`. */
     readonly userInfo: (token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
     /**
      * Returns the introspection response (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not
@@ -66,8 +66,8 @@ export class TokenInspection extends Context.Service<
      */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
     /**
-     * Revokes a token (RFC 7009). Unknown tokens and tokens of other clients cause no error and no change. Revoking a refresh
-     * token revokes its grant.
+     * Revokes a token (RFC 7009). If the token is unknown or belongs to another client, nothing changes and there is no
+     * error. Revoking a refresh token revokes its grant.
      */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
   }
@@ -84,7 +84,7 @@ export class TokenInspection extends Context.Service<
       const { issuer } = yield* IssuerSettings
       const registered = yield* StaticClients
 
-      /** Returns the grant of a token, and everything that it depends on. */
+      /** Returns the grant of a token, and everything that the grant depends on. */
       const standing = Effect.fnUntraced(function* (grantId: string, clientId: string) {
         const grant = yield* grants.findLive(read, grantId)
         const client = yield* clients.find(read, clientId)
@@ -95,7 +95,7 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* CommitCache
-      // Caches only the token, and checks its expiry on every use. Everything that the token depends on is read each time,
+      // Cache only the token, and check its expiry on every use. Read everything that the token depends on each time,
       // because clients and the operator's policy can be reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(

@@ -67,7 +67,9 @@ export interface IssuanceRequest {
   readonly authority: LiveAuthority
   /** The requested scopes that are registered for the client. */
   readonly scopes: ReadonlyArray<string>
-  /** All scopes that were granted and requested, including permissions for an Interface, which are not client scopes. */
+  /**
+   * All scopes that were both requested and granted, including permissions for an Interface, which are not client scopes.
+   */
   readonly asked: ReadonlyArray<string>
   /** Set if the token is for another resource server. */
   readonly resource: string | undefined
@@ -85,7 +87,10 @@ export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? "
 export class TokenIssuance extends Context.Service<
   TokenIssuance,
   {
-    /** Fails with `invalid_target` if the grant does not include the resource, or no server provides it any more. */
+    /**
+     * Fails with `invalid_target` if the grant does not include the resource, or if no server provides the resource any
+     * more.
+     */
     readonly issue: (request: IssuanceRequest) => Effect.Effect<IssuedTokens, OAuthError | SqlError>
   }
 >()("svc/actors/access/issuer/TokenIssuance") {

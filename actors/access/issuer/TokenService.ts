@@ -37,8 +37,8 @@ interface Exchange {
 const grantEnded = refuse("invalid_grant", "The grant has ended. Ask the person to sign in again.")
 
 /**
- * The operations of the token endpoint. Each runs in one transaction, which uses up the presented credential if and only if it
- * issues tokens.
+ * The operations of the token endpoint. Each operation runs in one transaction, which uses up the presented credential if
+ * and only if it issues tokens.
  */
 export class TokenService extends Context.Service<
   TokenService,
@@ -122,7 +122,7 @@ export class TokenService extends Context.Service<
           ? refreshTokens.begin(grant)
           : Effect.undefined
 
-      /** Runs a decision in one transaction, and commits the revocations of a refusal. */
+      /** Runs a decision in one transaction. If the decision is a refusal, still commits the revocations that it made. */
       const settle = (decision: Effect.Effect<Settled, SqlError | OAuthError>) =>
         Effect.flatMap(failClosed(sql.withTransaction(decision)), Effect.fromResult)
 

@@ -8,14 +8,14 @@ import type { CommandContext } from "../../../schema/commands/Command.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { endMemberships, ownedAlone } from "../../ledger/workspace/MembershipRow.ts"
 
-/** Deletes an account with its memberships. */
+/** Deletes an account, including its memberships. */
 export class AccountRemoval extends Context.Service<
   AccountRemoval,
   {
     /**
      * Revokes sessions, tokens, grants, memberships and sign-in methods, and erases personal data. The person's actions remain in
-     * the operation history. Fails with `not_found`, and with `failed_precondition` if the person is the last owner of a
-     * Workspace.
+     * the operation history. Fails with `not_found` if the account does not exist, and with `failed_precondition` if the
+     * person is the last owner of a Workspace.
      */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
   }

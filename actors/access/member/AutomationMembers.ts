@@ -21,7 +21,7 @@ export interface NewAutomation {
 
 /**
  * Members that never sign in. They have no address, password, passkey or external identity, and act only through personal access
- * tokens. Each belongs to the Workspace that created it. Use `Members` to change or remove them.
+ * tokens. Each automation belongs to the Workspace that created it. Use `Members` to change or remove them.
  */
 export class AutomationMembers extends Context.Service<
   AutomationMembers,

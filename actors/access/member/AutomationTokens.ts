@@ -17,7 +17,7 @@ export type NewAutomationToken = Pick<NewAccessToken, "name" | "scopes"> & { rea
 const KindShape = rowShape({ subject: Subject, kind: SubjectKind })
 
 /**
- * Personal access tokens of a Workspace's automations, created and revoked by owners and admins. Each token is bound to the
+ * Personal access tokens of a Workspace's automations. Owners and admins create and revoke them. Each token is bound to the
  * Workspace and expires.
  */
 export class AutomationTokens extends Context.Service<
@@ -64,7 +64,7 @@ export class AutomationTokens extends Context.Service<
         Effect.provideService(SqlClient.SqlClient, sql)
       )
 
-      /** Excludes people, whose tokens are private: nobody else can create, see or revoke them. */
+      /** Excludes people, because their tokens are private: nobody else can create, see or revoke these tokens. */
       const requireAutomation = Effect.fnUntraced(function* ({ workspaceId }: MemberScope, subject: string) {
         const [found] = yield* Effect.orDie(KindShape.rows(sql)`SELECT u.subject, u.kind FROM memberships m
           JOIN users u ON u.subject = m.subject WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`)

@@ -19,8 +19,8 @@ export const alreadyMember = () => failedPrecondition("The person is a member of
 const Existing = rowShape({ status: MemberStatus })
 
 /**
- * Fails if the invited person is listed as an active member. Performs the same single read whether or not an account exists, so
- * that the response time reveals nothing.
+ * Fails if the invited person is listed as an active member. Performs the same single read whether or not an account exists,
+ * so that the response time does not reveal it.
  */
 export const refuseMember = Effect.fn("refuseMember")(function* (
   workspaceId: WorkspaceId,

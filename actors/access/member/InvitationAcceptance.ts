@@ -38,7 +38,7 @@ export class InvitationAcceptance extends Context.Service<
   InvitationAcceptance,
   {
     /**
-     * Makes the person an active member. Repeating it changes nothing. Fails with `not_found` unless the invitation is
+     * Makes the person an active member. Repeating the call changes nothing. Fails with `not_found` unless the invitation is
      * pending, with `permission_denied` if the invitation is for somebody else, and with `failed_precondition` if the
      * inviter may no longer grant the role, or the person is already a member or was removed after the invitation was
      * created.
@@ -48,22 +48,22 @@ export class InvitationAcceptance extends Context.Service<
       subject: string,
       secret: Redacted.Redacted
     ) => Effect.Effect<Invitation, ApiError>
-    /** Returns the pending invitation of a link without using it up. Fails with `not_found`. */
+    /** Returns the pending invitation of a link without using up the link. Fails with `not_found` if there is none. */
     readonly pending: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
-     * Returns a pending invitation that may create an account, without using it up. Fails with `not_found` or
-     * `permission_denied`.
+     * Returns a pending invitation that may create an account, without using up the invitation. Fails with `not_found` if it
+     * is not pending, and with `permission_denied` if it may not create an account.
      */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
-     * Like `accept`, for a sign-in through the upstream provider that has proven `verifiedEmail`. Fails with `not_found`, and
-     * with `permission_denied` for an invitation to another address or an existing account.
+     * Like `accept`, but for a sign-in through the upstream provider that has proven `verifiedEmail`. Fails with
+     * `not_found`, and with `permission_denied` for an invitation to another address or an existing account.
      */
     readonly forProvider: (
       invitation: { readonly id: InvitationId; readonly proof: AddressProof | null },
       verifiedEmail: string | undefined
     ) => Effect.Effect<InvitationRow, ApiError>
-    /** Like `accept`, for an account that has just been created through the link. Runs in the caller's transaction. */
+    /** Like `accept`, but for an account that has just been created through the link. Runs in the caller's transaction. */
     readonly admit: (
       context: CommandContext,
       subject: string,
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
       WHERE workspace_id = ${row.workspace_id} AND subject = ${subject}`)
     if (former?.status === "active") return yield* alreadyMember()
     if (former?.status === "unconfirmed") return yield* unconfirmedMember()
-    // A link created before a member's removal must not undo the removal.
+    // A link that was created before a member's removal must not undo the removal.
     if (former?.status === "suspended" && former.left_at === null && former.updated_at > row.created_at) {
       return yield* failedPrecondition("You were removed after this invitation was made. Ask for a new one.")
     }

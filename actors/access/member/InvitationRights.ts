@@ -13,7 +13,8 @@ export const permissionDenied = (message: string) => new ApiError({ code: "permi
 const RoleHeld = rowShape({ role: Role })
 
 /**
- * Returns the role of an active member with an active account, and `owner` for the operator. Reads in the caller's transaction.
+ * Returns the role of an active member with an active account, and `owner` for the operator. Reads the database in the
+ * caller's transaction.
  */
 export const roleHeld = Effect.fn("roleHeld")(function* (workspaceId: WorkspaceId, acting: Inviter) {
   if (acting === "operator") return "owner" as const
@@ -39,8 +40,8 @@ export const invitationRefusal = (held: Role | undefined, role: Role, open: bool
 }
 
 /**
- * Returns the role that an acceptance grants immediately, and the role that an owner confirms afterwards. The first person
- * to open a link can use it, so a link alone never grants more than `member`.
+ * Returns the role that an acceptance grants immediately, and the role that an owner has to confirm afterwards. Whoever
+ * opens a link first can use it, so a link alone never grants more than `member`.
  */
 export const grantedBy = (role: Role, open: boolean): { readonly role: Role; readonly offeredRole: Role | null } =>
   open && roleAtLeast(role, "admin") ? { role: "member", offeredRole: role } : { role, offeredRole: null }

@@ -24,14 +24,14 @@ export const InvitationRow = table("invitations", {
   created_at: Timestamp,
   expires_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
-  /** Hash of the link that was sent only by mail. */
+  /** Hash of the secret in the link that was sent only by mail. */
   mailed_hash: Schema.NullOr(Schema.String)
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
 /**
- * Returns the invitation with the proof of address that this link provides. A mailed link proves the address, because only
- * the owner of the address reads the mail.
+ * Returns the invitation, and the proof of the address that the given link provides. A mailed link proves the address,
+ * because only the owner of the address reads the mail.
  */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row

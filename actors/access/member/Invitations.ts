@@ -25,13 +25,13 @@ import { providedService } from "../../base/Provided.ts"
 
 /** The Workspace and the inviter. */
 export interface InvitationScope {
-  /** Absent for an invitation to the server only, which only the operator can create. */
+  /** Absent for an invitation only to the server, which only the operator can create. */
   readonly workspaceId?: WorkspaceId | undefined
   readonly acting: Inviter
 }
 
 export interface NewInvitation {
-  /** At most one of `email` and `subject`. Without either, anybody with the link may accept. */
+  /** Set at most one of `email` and `subject`. If neither is set, anybody with the link may accept. */
   readonly email?: string | undefined
   readonly subject?: string | undefined
   readonly role?: Role | undefined
@@ -76,8 +76,9 @@ export class Invitations extends Context.Service<
   {
     /**
      * Creates an invitation, and ends the same person's earlier pending invitation to the same Workspace. Fails with
-     * `permission_denied` if the inviter may not grant the role, `failed_precondition` for an active member, `not_found` for
-     * an unknown subject, `invalid_request` for invalid fields, and `rate_limited` if too many mails were sent.
+     * `permission_denied` if the inviter may not grant the role, with `failed_precondition` if the person is an active
+     * member, with `not_found` for an unknown subject, with `invalid_request` for invalid fields, and with `rate_limited` if
+     * too many mails were sent.
      */
     readonly create: (
       context: CommandContext,
@@ -101,7 +102,7 @@ export class Invitations extends Context.Service<
      * pending.
      */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<InvitationPreview, ApiError>
-    /** Declines the invitation. Fails with `not_found` unless it is pending. */
+    /** Declines the invitation. Fails with `not_found` unless the invitation is pending. */
     readonly decline: (context: CommandContext, secret: Redacted.Redacted) => Effect.Effect<Invitation, ApiError>
   }
 >()("svc/actors/access/member/Invitations") {
@@ -178,15 +179,15 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Returns the proof of the address that opening the link provides. The operator is trusted to have verified the addresses
-   * that they enter.
+   * Returns the proof of the address that opening the link provides. svc trusts the operator to have verified the addresses
+   * that the operator enters.
    */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null
 
   /**
-   * Mails an invitation with a second link. Only the recipient gets that link, so using it proves the address. Returns the digest
-   * of the link, or `undefined` if nothing is mailed.
+   * Mails an invitation that contains a second link. Only the recipient gets this link, so using it proves the address.
+   * Returns the digest of the link, or `undefined` if nothing is mailed.
    */
   const mail = Effect.fnUntraced(function* (row: InvitationRow, sender: MailSender | undefined) {
     const { baseUrl } = mails

@@ -28,7 +28,9 @@ type NewSignInMethod =
 
 type SignedUp = OpenSession & { readonly subject: string }
 
-/** The error for every refused address. It gives no reason, so that it does not reveal whether an address has an account. */
+/**
+ * The error for every refused address. It contains no reason, so that it does not reveal whether an address has an account.
+ */
 const refusedAddress = () =>
   failedPrecondition("No account can be created with this address. If you have one, sign in and open the link again.")
 
@@ -47,7 +49,8 @@ export class InvitedSignUp extends Context.Service<
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Fails as `withPassword` does, and with `invalid_request` if the browser's response is invalid; the link then remains valid.
+     * Fails as `withPassword` does, and with `invalid_request` if the browser's response is invalid; in that case, the link
+     * remains valid.
      */
     readonly withPasskey: (redemption: PasskeyRedemption) => Effect.Effect<SignedUp, ApiError>
   }
@@ -95,7 +98,7 @@ export class InvitedSignUp extends Context.Service<
       return yield* providedService(InvitedSignUp, {
         withPassword: Effect.fn("InvitedSignUp.withPassword")(function* (redemption) {
           const row = yield* goodLink(redemption.secret)
-          // Hashes before checking the address, so that a refusal takes as long as a success and reveals nothing.
+          // Hash the password before checking the address, so that a refusal takes as long as a success and reveals nothing.
           const hash = yield* passwords.hash(redemption.password)
           return yield* enter(row, redemption, { kind: "password", hash })
         }),

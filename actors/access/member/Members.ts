@@ -49,7 +49,7 @@ const UseShape = rowShape({
 
 /**
  * Returns everything in the Workspace that stops when the member leaves, according to the rules for Connections and tokens.
- * Call it in the transaction of the removal, or before the removal for display.
+ * Call it in the transaction of the removal, or beforehand to show what would stop.
  */
 const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
   const sql = yield* SqlClient.SqlClient
@@ -111,7 +111,7 @@ const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(keptTokens.length === 0 ? {} : { keptTokens: keptTokens.map(({ id }) => id) })
 })
 
-/** A member joined with their account, as selected by `memberColumns`. */
+/** A row that joins a member with their account, as selected by `memberColumns`. */
 const MemberRow = Schema.Struct({
   ...Member.fields,
   displayName: Schema.NullOr(Schema.String),
@@ -134,10 +134,10 @@ const memberColumns = `m.subject, u.kind, u.display_name AS "displayName",
   CASE WHEN u.kind = 'person' THEN u.email END AS email, m.role, m.status, m.left_at AS "leftAt",
   m.offered_role AS "offeredRole", m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
 
-/** The Workspace, and the person who acts. */
+/** The Workspace, and the person who makes the change. */
 export interface MemberScope {
   readonly workspaceId: WorkspaceId
-  /** `operator` is the person on the machine's command line, who has the rights of an owner. */
+  /** `operator` is the person who uses the machine's command line and has the rights of an owner. */
   readonly acting: { readonly subject: string } | "operator"
 }
 
@@ -167,8 +167,8 @@ export class Members extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Member>, ApiError>
     /**
-     * Fails with `permission_denied` if the rules require an owner. Fails with `failed_precondition` for the last owner, for a
-     * person who has left, and for a person who has not accepted yet.
+     * Fails with `permission_denied` if the rules require an owner. Fails with `failed_precondition` if the person is the
+     * last owner, has left, or has not accepted yet.
      */
     readonly update: (
       context: CommandContext,
@@ -177,8 +177,9 @@ export class Members extends Context.Service<
       change: MemberChange
     ) => Effect.Effect<Member, ApiError>
     /**
-     * Suspends the membership; access ends with the commit. Withdraws the invitation of a person who has not accepted yet, and
-     * revokes the tokens of an automation. Every member may leave, except the last owner (`failed_precondition`).
+     * Suspends the membership; access ends with the commit. If the person has not accepted yet, withdraws the invitation. If
+     * the member is an automation, revokes its tokens. Every member may leave, except the last owner
+     * (`failed_precondition`).
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
     /**
@@ -223,7 +224,7 @@ const make = Effect.gen(function* () {
     return (yield* findRow(workspaceId, subject)) ?? (yield* notFound("Member"))
   })
 
-  /** Fails if the member is the last owner. Suspended owners and owners with a locked account do not count. */
+  /** Fails if the member is the last owner. Suspended owners, and owners whose account is locked, do not count. */
   const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
       WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}
@@ -273,7 +274,7 @@ const make = Effect.gen(function* () {
   const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
     acting !== "operator" && acting.subject === subject && kind === "person"
 
-  /** Checks the rules for this member, in addition to the right to manage members. */
+  /** Checks the rules that apply to this member, in addition to the right to manage members. */
   const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: MemberRow, wanted: MemberChange) {
     const leaves = isOwn(scope, present) && wanted.role === undefined && wanted.status === "suspended"
     if (leaves) return

@@ -123,7 +123,7 @@ const apply = Effect.fnUntraced(function* (subject: Subject, change: Provisionin
   }
 })
 
-/** Returns true if a person with these claims gets an account. */
+/** Returns true if the rules give an account to a person with these claims. */
 export const isAdmitted = (rules: ReadonlyArray<ProvisioningRule>, claims: ProvenClaims): boolean =>
   provisioningDecision(rules, claims, []).admitted
 

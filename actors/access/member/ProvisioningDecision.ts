@@ -19,8 +19,8 @@ export interface HeldMembership {
     | { readonly role: Role; readonly status: MemberStatus; readonly left: boolean; readonly lastOwner: boolean }
     | undefined
   /**
-   * The role that the rules assigned at the previous sign-in; `null` if they ended the membership, absent if they assigned
-   * no role.
+   * The role that the rules assigned at the previous sign-in; `null` if the rules ended the membership, absent if they
+   * assigned no role.
    */
   readonly mapped?: Role | null | undefined
 }
@@ -57,7 +57,8 @@ const changeOf = (
   const admit = wanted === undefined || archived ? undefined : ({ kind: "admit", workspaceId, role: wanted } as const)
   if (member === undefined) return admit
   const { lastOwner, left, role, status } = member
-  // A sign-in does not restore members who have left, were suspended manually or are waiting for the operator.
+  // A sign-in does not restore the membership of people who have left, were suspended manually, or are waiting for the
+  // operator.
   if (status !== "active") return status === "suspended" && mapped === null && !left ? admit : undefined
   if (mapped === undefined) return undefined
   if (mapped !== role) return { kind: "release", workspaceId }
@@ -67,8 +68,8 @@ const changeOf = (
 }
 
 /**
- * Decides the effects of a sign-in: whether it may create an account, and which memberships change. The rules can raise and
- * lower roles that they assigned. Roles that people assigned do not change.
+ * Decides the effects of a sign-in: whether it may create an account, and which memberships it changes. The rules can raise
+ * and lower the roles that they assigned, but do not change roles that people assigned.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

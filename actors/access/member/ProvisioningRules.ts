@@ -10,7 +10,7 @@ import { Role } from "../../../schema/records/Workspace.ts"
 export const ProvisioningRule = Schema.Struct({
   /** Domains of addresses that the provider has verified. A subdomain is treated as a different domain. */
   emailDomains: Schema.optionalKey(Schema.NonEmptyArray(EmailDomain)),
-  /** Groups at the provider. Membership in one of these groups is sufficient. */
+  /** Groups at the provider. Being a member of one of these groups is sufficient. */
   groups: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString.check(Schema.isMaxLength(256)))),
   /** Matches everybody who signs in through the provider. Use it only if the provider serves a single organisation. */
   everybody: Schema.optionalKey(Schema.Literal(true)),
@@ -27,7 +27,8 @@ export const SignInRules = Schema.Struct({
 export type SignInRules = typeof SignInRules.Type
 
 /**
- * The way to recognise people at the upstream provider: by verified addresses, or as members of the provider's only tenant.
+ * How svc recognises people from the upstream provider: by their verified addresses, or as members of the provider's only
+ * tenant.
  */
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
@@ -61,7 +62,7 @@ export const rulesContradiction = (
 }
 
 /**
- * The current rules; `undefined` if there are none, so that nobody gets an account by signing in. Read on each use, because a
+ * The current rules. If they are `undefined`, nobody gets an account by signing in. Read the rules on each use, because a
  * reload can change them.
  */
 export const ProvisioningRules = Context.Reference<{ readonly rules: ReadonlyArray<ProvisioningRule> | undefined }>(

@@ -16,7 +16,7 @@ import type { ProvenClaims } from "./ProvisioningDecision.ts"
 import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** An invitation, and the proof of the address that its link provides. */
+/** An invitation, and the proof of the address that the invitation's link provides. */
 export interface OpenedInvitation {
   readonly id: InvitationId
   readonly proof: AddressProof | null
@@ -139,7 +139,7 @@ const make = Effect.gen(function* () {
     const { rules } = inForce
     const email = Option.getOrUndefined(yield* Effect.option(users.parseEmail(identity.verifiedEmail ?? "")))
     const claims: ProvenClaims = { trust, groups: identity.groups, verifiedEmail: email }
-    // Somebody who took over a session must not add a sign-in method after the session was closed.
+    // A person who took over a session must not be able to add a sign-in method after the session has been closed.
     if (link !== undefined) yield* sessions.requireOpen(link.subject, link.sessionId)
     const known = yield* identities.resolve(identity, { linkSubject: link?.subject, requestId })
     const joined = Option.isNone(known) && invitation !== undefined

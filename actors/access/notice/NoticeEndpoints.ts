@@ -53,7 +53,10 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 
-/** The owner of the changed endpoints: a Workspace, whose admins change them, or the server, whose operator changes them. */
+/**
+ * The owner of the changed endpoints: either a Workspace, whose admins make the change, or the server, whose operator makes
+ * it.
+ */
 export type NoticeScope = { readonly workspaceId: WorkspaceId; readonly subject: string } | "operator"
 
 export interface DeliveryFilter {
@@ -69,7 +72,7 @@ const Counted = rowShape({ count: Schema.Int })
 
 const ownedBy = (scope: NoticeScope): WorkspaceId | null => (scope === "operator" ? null : scope.workspaceId)
 
-/** Returns the owner of the endpoint for receipts and cursors. */
+/** Returns the owner of the endpoint in the form that receipts and cursors use. */
 const scopeName = (scope: NoticeScope) => ownedBy(scope) ?? "server"
 
 const filterWords = ({ capsuleIds, environments, projectIds }: NoticeFilter): AuditData => ({
@@ -100,7 +103,7 @@ export class NoticeEndpoints extends Context.Service<
       id: NoticeEndpointId,
       change: NoticeEndpointChange
     ) => Effect.Effect<NoticeEndpoint, ApiError>
-    /** Removes the endpoint with its deliveries, including waiting deliveries. */
+    /** Removes the endpoint and all its deliveries, including waiting deliveries. */
     readonly remove: (
       context: CommandContext,
       scope: NoticeScope,
@@ -206,8 +209,8 @@ const make = Effect.gen(function* () {
     })
 
   /**
-   * Checks that every record in a filter belongs to the Workspace. A filter of the server's endpoints may refer to any existing
-   * record.
+   * Checks that every record in a filter belongs to the Workspace. A filter of one of the server's endpoints may refer to
+   * any existing record.
    */
   const checkFilter = Effect.fnUntraced(function* (scope: NoticeScope, filter: NoticeFilter | undefined) {
     for (const { field, from, names } of [

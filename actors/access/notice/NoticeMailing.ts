@@ -27,7 +27,10 @@ const decodeConcerned = Schema.decodeUnknownOption(Concerned)
 
 const Inviter = rowShape({ invited_by: Schema.NullOr(Schema.String) })
 
-/** Kinds that concern the person who started the Run, provided that a person started it and is still a member. */
+/**
+ * The kinds of notices that concern the person who started the Run, provided that a person started it and that person is
+ * still a member.
+ */
 const ofStarter: ReadonlySet<NoticeRow["kind"]> = new Set([
   "run.approved",
   "run.applied",
@@ -103,7 +106,7 @@ const make = Effect.gen(function* () {
     return subject != null && (yield* isMember(row, subject)) ? subject : undefined
   })
 
-  /** Returns the recipients of a notice, without the people whom it does not concern. */
+  /** Returns the recipients of a notice, except those whom the notice does not concern. */
   const readers = Effect.fnUntraced(function* (row: NoticeRow) {
     const all = yield* candidates(row)
     if (row.kind === "run.waiting_approval") {
@@ -121,7 +124,7 @@ const make = Effect.gen(function* () {
   const mail = Effect.fnUntraced(function* (row: NoticeRow) {
     const found = mails.baseUrl === undefined ? [] : yield* readers(row)
     yield* Effect.gen(function* () {
-      // Checks again in the transaction, so that each notice is mailed only once.
+      // Check again inside the transaction, so that each notice is mailed only once.
       if (!(yield* mailed(sql, row.id))) return
       for (const { email, subject } of found) {
         const notice = yield* sentNotice(sql, settings, { notice_id: row.id, sequence: 1 })

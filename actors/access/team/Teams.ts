@@ -21,7 +21,7 @@ import { type RowOf, table } from "../../base/database/Table.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
 
-/** The Workspace, and the person who acts. */
+/** The Workspace, and the person who makes the change. */
 export interface OwnerScope {
   readonly workspaceId: WorkspaceId
   readonly subject: string
@@ -63,7 +63,7 @@ export type TeamGrantRow = RowOf<typeof TeamGrantRow.columns>
 
 const decode = storedRecord(Team)
 
-/** A team with its members and grants. */
+/** Builds a team from its row, its members and its grants. */
 const toTeam = (row: TeamRow, members: ReadonlyArray<Subject>, grants: ReadonlyArray<TeamGrantRow>): Team =>
   decode({
     id: row.id,

@@ -9,7 +9,7 @@ import { appendAudit } from "./AuditEntry.ts"
 import type { AuditKey } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** Number of events per transaction. With a long history, the first startup needs many transactions. */
+/** Number of events per transaction. If the history is long, the first startup needs many transactions. */
 const eventsAtOnce = 500
 
 const Count = rowShape({ count: Schema.Int })
@@ -60,8 +60,8 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 
 /**
  * Starts the chains of a database that has no chains, and links the events of earlier releases in chronological order. These
- * links prove only the current content of the database. Resumes after a crash. After the migration, events without a
- * position are never assigned a position, and the verification reports them.
+ * links prove only the current content of the database. Resumes after a crash. After the migration, svc never assigns
+ * positions to events without one, and the verification reports such events.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

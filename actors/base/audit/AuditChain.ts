@@ -27,7 +27,7 @@ export const writeChain = (key: AuditKey, chain: Chain) =>
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Counts the Workspaces with a chain. */
+/** Counts the Workspaces that have a chain. */
 export const countChains = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_chains WHERE scope <> ${installationScope}`
@@ -42,7 +42,7 @@ const Last = rowShape({ position: Schema.NullOr(Schema.Int) })
 
 /**
  * Starts the chain of a Workspace or of the installation. If the chain exists but its row is missing, leaves the chain's
- * events unchanged: new events then fail to link to them, which reveals the missing row.
+ * events unchanged: new events then do not link to them, which reveals the missing row.
  */
 export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: AuditScope, chains: number | null) {
   const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 /** The chain for events that belong to no Workspace. */
 export const installationScope = ""
 
-/** The owner of a chain: a Workspace, or the installation with its accounts. */
+/** The owner of a chain: a Workspace, or the installation including its accounts. */
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 
@@ -34,8 +34,8 @@ export const workspaceOf = (scope: AuditScope): WorkspaceId | null => (scope ===
 const EventTime = rowShape({ created_at: Timestamp })
 
 /**
- * Returns the recorded time of the newest event in the installation's chain. Selects the event by position, because a time may
- * come from a wrong clock.
+ * Returns the recorded time of the newest event in the installation's chain. Selects the event by its position, because the
+ * times may come from a clock that was wrong.
  */
 export const newestEventTime = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

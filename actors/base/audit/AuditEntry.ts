@@ -16,7 +16,7 @@ export interface AuditEntry {
   /** `null` for events of the installation or of an account. */
   readonly workspaceId: WorkspaceId | null
   readonly actor: AuditActor
-  /** Name with dots, such as `run.approve`. */
+  /** The name of the action, with dots, such as `run.approve`. */
   readonly action: string
   readonly target: { readonly kind: string; readonly id: string }
   readonly capsuleId?: CapsuleId | undefined
@@ -59,8 +59,8 @@ const appendLinked = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEnt
 }, Effect.orDie)
 
 /**
- * Appends an entry to its chain, in the caller's transaction or in a new one. Entries of one transaction are written one after
- * the other, so each gets a different position.
+ * Appends an entry to its chain, in the caller's transaction or in a new one. Entries of one transaction are written one
+ * after another, so that each of them gets a different position.
  */
 export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
   Effect.contextWith((context: Context.Context<SqlClient.SqlClient>) => {
@@ -70,8 +70,8 @@ export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
   })
 
 /**
- * Writes an entry without a position. Use it only if the chains of the database have not started, or if their key is not
- * available.
+ * Writes an entry without a position. Use this function only if the database's chains have not been started, or if their key
+ * is not available.
  */
 export const appendUnlinked = Effect.fn("Audit.appendUnlinked")(function* (entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient

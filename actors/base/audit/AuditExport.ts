@@ -7,7 +7,7 @@ import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"
 import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
 
-/** Number of positions that one statement reads, even if the filter matches few of them. */
+/** Number of positions that one statement reads, even if the filter matches only a few of them. */
 const placesAtOnce = 500
 
 const Line = jsonText(ExportedAuditEvent)
@@ -30,7 +30,8 @@ interface BegunExport {
 
 /**
  * Exports a chain as JSON lines, oldest first, from the position after `after` to the current end. Positions never change,
- * so an export can resume after the last exported line. Holds one page in memory; a short export needs only that page.
+ * so an export can resume after the last exported line. Keeps only one page in memory; a short export consists of a single
+ * page.
  */
 export const beginExport = Effect.fn("Audit.beginExport")(function* (
   scope: AuditScope,
@@ -66,7 +67,7 @@ export const exportChain = (scope: AuditScope, filter: AuditFilter, after: numbe
     )
   )
 
-/** Exports all chains: first the installation's, then the Workspaces' chains in order of Workspace id. */
+/** Exports all chains: first the chain of the installation, then those of the Workspaces, ordered by Workspace id. */
 export const exportAll = (filter: AuditFilter) =>
   Stream.unwrap(
     Effect.gen(function* () {

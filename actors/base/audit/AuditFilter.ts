@@ -7,9 +7,9 @@ export interface AuditFilter {
   /** The subject who acted. */
   readonly actor?: string | undefined
   readonly runId?: string | undefined
-  /** ISO 8601, inclusive. */
+  /** The start of the period, in ISO 8601, inclusive. */
   readonly since?: string | undefined
-  /** ISO 8601, exclusive. Pass it as the next `since` to continue without gaps or repeats. */
+  /** The end of the period, in ISO 8601, exclusive. Pass it as the next `since` to continue without gaps or repetitions. */
   readonly until?: string | undefined
 }
 

@@ -8,8 +8,8 @@ import type { AuditRow } from "./AuditRow.ts"
 /**
  * Computes the keyed digests of the chains. Every event has a position in its chain, and a digest of the event and the previous
  * link. The key comes from the vault, so nobody who can only access the database can change, remove, move or add a row without
- * detection. The row of the chain is also sealed, so nobody can cut off the end of the chain. Only a comparison with a head
- * stored elsewhere detects that the entire database was reverted to an older copy.
+ * detection. The row of the chain is also sealed, so nobody can cut off the end of the chain. If the entire database was
+ * reverted to an older copy, only a comparison with a head that is stored elsewhere can detect this.
  */
 export interface AuditKey {
   /** Id of the key. Rotating the master key does not change it. */
@@ -51,7 +51,7 @@ export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyrin
 /** The content of an event, which its link covers completely. */
 export type LinkedEvent = Omit<AuditRow, "position" | "mac">
 
-/** Returns the text whose digest is stored with an event. It is part of the stored format, so never change it. */
+/** Returns the text whose digest is stored with an event. The text is part of the stored format, so never change it. */
 export const linkText = (scope: AuditScope, position: number, previous: string, event: LinkedEvent): string =>
   JSON.stringify([
     "svc/audit/link/v1",

@@ -24,9 +24,9 @@ export const AuditRetention = Context.Reference<Duration.Duration | undefined>("
 const eventsAtOnce = 200
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"
-/** Maximum number of steps per turn, because the cleanup also has other jobs. */
+/** Maximum number of steps per turn of the cleanup, which also has other jobs to do. */
 const stepsOfTurn = 50
-/** Delay before a chain with nothing to remove is checked again. */
+/** Delay after which a chain with nothing to remove is checked again. */
 const cooldown = Duration.toMillis("1 hour")
 
 /** The events of one chain whose retention period is over. */

@@ -10,7 +10,7 @@ import { AuditRow } from "./AuditRow.ts"
 
 const eventsAtOnce = 1000
 
-/** A mismatch in a chain. `position` is the first position affected. */
+/** A mismatch in a chain. `position` is the first affected position. */
 export interface AuditFault {
   readonly workspaceId: WorkspaceId | null
   readonly position?: number
@@ -34,13 +34,13 @@ export interface AuditVerdict {
 const faultOf = (scope: AuditScope, message: string, at: { position?: number; eventId?: AuditEventId } = {}) =>
   ({ workspaceId: workspaceOf(scope), ...at, message }) satisfies AuditFault
 
-/** The fault if something other than svc changed the row of a chain. */
+/** Returns the fault to report if something other than svc has changed the row of a chain. */
 const changedEnd = (scope: AuditScope) =>
   faultOf(scope, "The stored end of the chain was changed: its newest events may have been removed.")
 
 /**
- * Verifies a chain from its beginning, or from the last event that retention removed. Includes events written during the
- * verification, and does not report events that retention removes during it.
+ * Verifies a chain from its beginning, or from the last event that retention removed. Includes events that are written
+ * during the verification, and does not report events that retention removes in the meantime.
  */
 const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKey, first: AuditChainRow) {
   const sql = yield* SqlClient.SqlClient
@@ -139,7 +139,7 @@ const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHea
   return faults
 })
 
-/** The fault for a head from another installation, which proves nothing here. */
+/** Returns the fault for a head from another installation, because such a head proves nothing about this one. */
 const foreignHead = (key: AuditKey, installationId: string | undefined, head: AuditHead): AuditFault | undefined => {
   if (head.installationId !== undefined && installationId !== undefined && head.installationId !== installationId) {
     return faultOf(
@@ -165,7 +165,7 @@ export const verifyAudit = Effect.fn("verifyAudit")(function* (
 ): Effect.fn.Return<AuditVerdict, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // Reads events before chains, so that a chain that a server starts in the meantime is included.
+    // Read the events before the chains, so that a chain that a server starts in the meantime is included.
     const present = yield* Scope.rows(sql)`SELECT DISTINCT workspace_id FROM audit_events`
     const scopes = present.map(({ workspace_id }): AuditScope => workspace_id ?? installationScope)
     const rows = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains ORDER BY scope`

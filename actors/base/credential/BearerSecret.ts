@@ -67,6 +67,7 @@ export const isWellFormed = (kind: BearerKind, text: string): boolean => {
 }
 
 /**
- * Computes the stored form of a secret. It has no salt, because lookups need a fixed value, and nobody can guess 178 random bits.
+ * Computes the stored form of a secret. It has no salt, because lookups need a fixed value. A salt is not necessary, because
+ * nobody can guess 178 random bits.
  */
 export const secretHash = (secret: Redacted.Redacted): string => hash("sha256", Redacted.value(secret), "hex")

@@ -5,12 +5,15 @@ import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 
 /**
- * Credential of a caller. In-process callers present no credential: the host vouches for the person (`host`), or svc acts
- * for itself (`service`). External requests can have neither kind.
+ * The kind of a caller's credential. In-process callers present no credential: the host vouches for the person (`host`), or
+ * svc acts for itself (`service`). External requests can have neither kind.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
 
-/** The owner of a credential and what it may be used for. By itself, it grants nothing in any Workspace. */
+/**
+ * The owner of a credential, and what the credential may be used for. By itself, a principal grants nothing in any
+ * Workspace.
+ */
 export interface Principal {
   readonly credential: CredentialKind
   /** The id of the session or token, never its secret. */
@@ -30,8 +33,8 @@ export interface Principal {
 }
 
 /**
- * Returns the part of a credential that stays the same when its token is renewed. Confirmations and links for that part
- * remain valid after a renewal.
+ * Returns the part of a credential that stays the same when its token is renewed. Confirmations and links that are tied to
+ * this part remain valid after a renewal.
  */
 export const holderOf = ({ credentialId, grantId }: Pick<Principal, "credentialId" | "grantId">): string =>
   grantId ?? credentialId
@@ -42,7 +45,7 @@ const lifetime = Duration.toMillis(retention.confirmation.after)
 export const isConfirmed = ({ confirmedAt }: Principal): Effect.Effect<boolean> =>
   Effect.map(Clock.currentTimeMillis, (millis) => confirmedAt !== undefined && millis - confirmedAt < lifetime)
 
-/** Fails with the same error for every sensitive action, so that clients can handle it in one place. */
+/** Fails with the same error for every sensitive action, so that clients can handle the error in one place. */
 export const requireConfirmed = (principal: Principal): Effect.Effect<void, ApiError> =>
   Effect.flatMap(isConfirmed(principal), (confirmed) =>
     confirmed

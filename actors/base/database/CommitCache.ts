@@ -2,13 +2,13 @@ import { Context, type Effect } from "effect"
 
 /**
  * Caches values from the database until any process commits. Meant for data that every request needs, such as the caller's
- * identity and rights. The passage of time is not a commit, so a cached value must contain its expiry, which callers must
- * check.
+ * identity and rights. If only time passes, the cache is not cleared, so a cached value must contain its expiry, which
+ * callers must check.
  */
 export interface CommitCacheShape {
   /**
-   * Caches the result of `find` per key. `find` may only read the database, through `ReadSql`. Failures and `undefined` are not
-   * cached.
+   * Caches the result of `find` for each key. `find` may only read the database, through `ReadSql`. Failures and `undefined`
+   * are not cached.
    */
   readonly untilCommit: <A, E, R>(
     find: (key: string) => Effect.Effect<A, E, R>
@@ -17,7 +17,7 @@ export interface CommitCacheShape {
   readonly forget: () => void
 }
 
-/** Does not cache by default, because only the embedded database counts commits. */
+/** By default, nothing is cached, because only the embedded database counts commits. */
 export const CommitCache = Context.Reference<CommitCacheShape>("svc/actors/base/database/CommitCache", {
   defaultValue: () => ({ untilCommit: (find) => find, forget: () => {} })
 })

@@ -14,10 +14,10 @@ export class DatabaseFile extends Context.Service<
     readonly backup: (file: string) => Effect.Effect<void, SqlError>
     /**
      * Writes the write-ahead log back into the database and truncates it, so that deleted private values are no longer on disk.
-     * Returns `false` if a reader prevents this; the next checkpoint then removes the values.
+     * Returns `false` if a reader prevents this; in that case, the next checkpoint removes the values.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
-    /** Total and empty page counts of the file. */
+    /** The number of all pages and of empty pages in the file. */
     readonly pages: Effect.Effect<FilePages, SqlError>
     /** Releases at most this many empty pages to the file system. Has no effect until the file has been rebuilt once. */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>

@@ -1,7 +1,7 @@
 import { Cause } from "effect"
 import { hasProperty, isString } from "effect/Predicate"
 
-/** Errors of the client if the session is gone, or if the database did not give the session its turn in time. */
+/** The client's errors if the session is gone, or if the session waited too long for a lock. */
 const reasons: ReadonlySet<string> = new Set(["ConnectionError", "LockTimeoutError"])
 
 /** PostgreSQL's class of connection failures. */
@@ -22,7 +22,7 @@ const codes: ReadonlySet<string> = new Set([
   "57P05"
 ])
 
-// Maximum number of nested causes to search. Libraries wrap errors in each other, but never deeper than this.
+// Maximum number of nested causes to search. Libraries wrap errors inside other errors, but never more deeply than this.
 const mostWrappings = 8
 
 const isOfLostDatabase = (error: object): boolean => {

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
-/** Number of pages to release per transaction. A larger number would delay writers. */
+/** Number of pages to release per transaction. Releasing more pages at once would delay writers. */
 const pagesAtOnce = 64
-/** Fraction of the file that may remain empty, for later writes. */
+/** Fraction of the file that may remain empty, so that later writes can use it. */
 const slackShare = 0.1
-/** Minimum number of pages to release. A smaller gain (a few MiB) is not worth the work. */
+/** Minimum number of pages to release. Gaining less space than this (a few MiB) is not worth the work. */
 const slackPages = 1024
 /** Pause between steps, to let other writers in. */
 const pause = "5 millis"

@@ -5,11 +5,12 @@ import { Context } from "effect"
  * ends with the turn and with each commit of this process, so a writer always sees its own writes.
  */
 export interface ReadSnapshotShape {
-  /** Makes the next read see everything that any process has committed. */
+  /** Makes the next read see everything that any process has committed so far. */
   readonly renew: () => void
   /**
-   * Like `renew`, but refreshes at most once per turn of the event loop. It may miss a commit that another process makes later in
-   * this turn, because that commit is confirmed to its caller only after the turn.
+   * Like `renew`, but refreshes at most once per turn of the event loop. The next read may then miss a commit that another
+   * process makes later in this turn, which is acceptable because that commit is confirmed to its caller only after the
+   * turn.
    */
   readonly renewForTurn: () => void
 }

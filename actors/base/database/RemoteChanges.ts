@@ -5,7 +5,7 @@ import type { RunId } from "../../../schema/records/Ids.ts"
  * The kind of change that another server committed to the shared database: - `run`: a Run event or log line - `queue`: a new
  * Run, or a changed Run status - `cancel`: somebody asked to stop a Run - `policy`: an operator reloaded the policy file of
  * a server
- * - `unknown`: any change, because notifications may have been lost
+ * - `unknown`: possibly any change, because notifications may have been lost
  */
 export type RemoteChange =
   | { readonly kind: "run" | "cancel"; readonly runId: RunId }

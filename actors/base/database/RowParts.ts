@@ -23,7 +23,7 @@ export const inParts = <A, B>(
     Arr.chunksOf(rows, atOnce),
     (some) => {
       const prepared = statement(some)
-      // Not cached, because a statement for several rows is long and its text rarely repeats.
+      // The statement is not cached, because a statement for several rows is long and its text rarely repeats.
       return some.length === 1 ? prepared : prepared.unprepared
     },
     { discard: true }

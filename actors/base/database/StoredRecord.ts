@@ -36,8 +36,8 @@ const filtered = (ast: SchemaAST.AST, take: Take): Take => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// Rejects only a missing value. Rows contain text and numbers, and all other data was parsed from JSON, so every value that
-// exists is valid.
+// Rejects only a missing value. Rows contain text and numbers, and all other data was parsed from JSON, so any value that is
+// present is valid.
 const anyJson: Take = (value) => (value === undefined ? refused : value)
 
 const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects, order: Order) => {
@@ -172,7 +172,10 @@ const refuse: Take = () => refused
 
 const made = new WeakMap<object, SchemaAST.AST>()
 
-/** Returns true if `storedRecord` for this schema produced this exact object, which therefore has no other members. */
+/**
+ * Returns true if `storedRecord` for this schema produced this exact object, so that the object has no members outside the
+ * schema.
+ */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
 /** Returns true if the schema's values are stored unchanged, so that `storedRecord` needs no parser. */
@@ -201,7 +204,7 @@ export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown
 
 const parsed = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
 
-/** Like `storedRecord`, for JSON text. */
+/** Like `storedRecord`, but for JSON text. */
 export const storedJson = <A, I>(schema: Schema.Codec<A, I>): ((text: string) => A) => {
   const take = storedRecord(schema)
   const parse = Schema.decodeUnknownSync(Schema.fromJsonString(schema))

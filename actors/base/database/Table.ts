@@ -6,7 +6,7 @@ import type { Subject } from "../../../schema/records/Ids.ts"
 /** The value of a column: text, integer, bytes or null. JSON is stored as text, see `JsonText`. */
 export type Stored = string | number | Uint8Array | null
 
-/** Columns by name. Their schemas must not transform values. */
+/** Columns, keyed by name. Their schemas must not transform values. */
 export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 
 /** A row with the given columns. */
@@ -18,7 +18,10 @@ export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Ty
  */
 export const RowChecks = Context.Reference<boolean>("svc/actors/base/database/RowChecks", { defaultValue: () => false })
 
-/** A row does not match its columns, because the statement and the model differ. Lists the columns, never their values. */
+/**
+ * A row does not match its columns, because the statement and the model differ. The error lists the columns, but never their
+ * values.
+ */
 export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}
 
 const mismatches = (columns: Columns, row: object) => [
@@ -78,7 +81,7 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
-// A string without another brand. The type shares a property with all strings, so that plain strings match.
+// A string that has no other brand. The type declares a property that every string has, so that plain strings match it.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never
@@ -132,24 +135,24 @@ export interface Table<Name extends string, C extends Columns, Default extends k
     sql: SqlClient.SqlClient,
     ...names: Names
   ) => Template<Pick<RowOf<C>, Names[number]>>
-  /** Selects columns, for a list that needs only these. */
+  /** Selects columns, for a list that needs only some of them. */
   readonly only: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Pick<C, Names>>
-  /** Selects all columns except these, for a list without sealed or large columns. */
+  /** Selects all columns except the given ones, for example to leave sealed or large columns out of a list. */
   readonly without: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Omit<C, Names>>
-  /** Returns the columns and values of an insert. Use it after `INSERT INTO <table>`. */
+  /** Returns the columns and values for inserting one row. Use it after `INSERT INTO <table>`. */
   readonly values: <Row extends NewRow<C, Default>>(
     sql: SqlClient.SqlClient,
     row: Row & Only<Row, C>
   ) => Statement.RecordInsertHelper
   /**
-   * Returns the columns and values of an insert of several rows with the same columns. Use it after `INSERT INTO <table>`, in
+   * Returns the columns and values for inserting several rows with the same columns. Use it after `INSERT INTO <table>`, in
    * `inParts`.
    */
   readonly several: <Row extends NewRow<C, Default>>(
     sql: SqlClient.SqlClient,
     rows: Arr.NonEmptyReadonlyArray<Row & Only<Row, C>>
   ) => Statement.RecordInsertHelper
-  /** Returns the assignments of an update. Use it after `UPDATE <table> SET`. */
+  /** Returns the assignments for an update. Use it after `UPDATE <table> SET`. */
   readonly changes: <Row extends Changes<C>>(
     sql: SqlClient.SqlClient,
     row: Row & Only<Row, C>
@@ -163,7 +166,8 @@ const part = <Name extends string, C extends Columns>(name: Name, columns: C): T
 })
 
 /**
- * The only model of a table: its rows as read, inserted and changed. A test compares every model with the migrated database.
+ * The single model of a table, which covers reading, inserting and changing its rows. A test compares every model with the
+ * migrated database.
  *
  * @example const ProjectRow = table("projects", { id: ProjectId, name: Schema.String, is_default: Flag }) const found = yield*
  * ProjectRow.rows(sql)`SELECT * FROM projects WHERE id = ${id}` yield* sql`INSERT INTO projects ${ProjectRow.values(sql, { id,

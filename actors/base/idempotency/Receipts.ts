@@ -22,7 +22,7 @@ export const ReceiptRow = table("idempotency_receipts", {
 })
 type ReceiptRow = RowOf<typeof ReceiptRow.columns>
 
-/** The scope of a key. Another scope can use the same key for a different request. */
+/** The scope of a key. In another scope, the same key can be used for a different request. */
 export interface ReceiptScope {
   /** The Workspace id, or the subject if the route has no Workspace. */
   readonly scope: string
@@ -69,8 +69,8 @@ const conflict = () =>
   })
 
 /**
- * Stores receipts of repeatable requests. The caller's transaction writes the receipt, so it is committed together with the
- * effect.
+ * Stores receipts of repeatable requests. The caller's transaction writes the receipt, so the receipt and the effect of the
+ * request are committed together.
  */
 export class Receipts extends Context.Service<
   Receipts,
@@ -83,7 +83,7 @@ export class Receipts extends Context.Service<
       scope: ReceiptScope,
       request: IdempotentRequest
     ) => Effect.Effect<Option.Option<Receipt>, ApiError>
-    /** Writes a receipt. Call it in the transaction that looked it up. */
+    /** Writes a receipt. Call it in the transaction that looked up the receipt. */
     readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
     /**
      * Runs `create` once per key, in the transaction that writes the receipt, and `replay` for each repeated request. Of
@@ -107,8 +107,8 @@ export class Receipts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      // Uses a keyed digest, because requests may contain short private values that somebody with a stolen disk could guess
-      // from a plain digest.
+      // Uses a keyed digest, because requests may contain short private values that the thief of a disk could guess from a
+      // plain digest.
       const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({

@@ -68,7 +68,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Checks the recipient of a notice again, because they may have left or changed their address since the notice was queued.
+   * Checks the recipient of a notice again, because the recipient may have left the Workspace or changed the address since
+   * the notice was queued.
    */
   const isStillReader = Effect.fnUntraced(function* ({ notice_subject, notice_workspace_id, recipient }: MailRow) {
     if (notice_subject === null) return true

@@ -41,7 +41,7 @@ export type MailRow = RowOf<typeof MailRow.columns>
  */
 export const mostSentInAnHour = { sender: 30, workspace: 100, server: 300 } as const
 
-/** A person whose action sends a mail to an address that they entered. */
+/** A person who has triggered a mail to an address that they entered. */
 export interface MailSender {
   readonly subject: string
   /** The Workspace for which the mail is sent, if any. */

@@ -8,7 +8,7 @@ export interface OutgoingMail {
   readonly text: string
 }
 
-/** The mail server did not accept a message. Contains no address, credential or part of the body. */
+/** The mail server did not accept a message. The error contains no address, no credential and no part of the body. */
 export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", {
   /** True if the mail server would reject the same message every time. */
   permanent: Schema.Boolean,

@@ -6,7 +6,7 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Nodes } from "./Nodes.ts"
 
-/** Work that only one server does at a time, and decisions that span several transactions. */
+/** Work that only one server does at a time, and locks for decisions that span several transactions. */
 export const ExclusiveWorkRow = table("exclusive_work", {
   name: Schema.String,
   node_id: Schema.String,
@@ -15,7 +15,7 @@ export const ExclusiveWorkRow = table("exclusive_work", {
 
 /** Interval between checks for work that another server has given up. */
 const lookEvery = "2 seconds"
-/** Interval at which a server checks that it may continue its work. */
+/** Interval at which a server checks whether it may continue its work. */
 const checkEvery = "1 second"
 /** Time between attempts to take a lock that another server holds. */
 const askEvery = "200 millis"
@@ -29,7 +29,8 @@ export class ExclusiveWork extends Context.Service<
   ExclusiveWork,
   {
     /**
-     * Runs the effect if this server has the work or can take it; otherwise does nothing. The server keeps the work afterwards.
+     * Runs the effect if this server has the work or can take it; otherwise does nothing. The server still has the work
+     * afterwards.
      */
     readonly onlyHere: (name: string) => <E, R>(effect: Effect.Effect<void, E, R>) => Effect.Effect<void, E, R>
     /**
@@ -156,7 +157,8 @@ const make = Effect.gen(function* () {
     onlyHere: (name) => (effect) =>
       Effect.flatMap(tried(name), (isTaken) => (isTaken ? Effect.raceFirst(effect, lost) : Effect.void)),
     during,
-    // A server that has been declared gone must not wait for a lock; the wait must end when its process ends.
+    // A server that has been declared gone must not keep waiting for a lock, so the wait ends when the server's process
+    // ends.
     locked: (name) => (effect) =>
       inTurn(
         name,

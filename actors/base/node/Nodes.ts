@@ -16,7 +16,7 @@ export const NodeRow = table(
   {
     id: Schema.String,
     incarnation: Schema.Int,
-    /** Number of heartbeats. */
+    /** Number of heartbeats that the server has written. */
     beats: Schema.Int,
     release: Schema.String,
     /** Human-readable name of the machine. */
@@ -51,7 +51,10 @@ export const NodeLabel = Context.Reference<NodeLabelShape>("svc/actors/base/node
 const beatEvery = Duration.seconds(2)
 /** Time without a heartbeat after which other servers declare a server gone. */
 const goneAfter = Duration.seconds(10)
-/** If a server cannot write a heartbeat for this long, it stops its work before other servers can declare it gone. */
+/**
+ * If a server has been unable to write a heartbeat for this long, it stops its work before other servers can declare it
+ * gone.
+ */
 const currentFor = Duration.seconds(8)
 
 const nanosOf = (duration: Duration.Duration) => Duration.toNanosUnsafe(duration)
@@ -61,7 +64,9 @@ type Incarnation = RowOf<typeof Incarnation.columns>
 
 const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
 
-/** Returns the number in an owner's name, if the owner was a server of this installation. */
+/**
+ * Returns the sequence number in an owner's name if the owner is a server of this installation, or `undefined` otherwise.
+ */
 const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
   const [installation, number, ...more] = owner.split("#")
   return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
@@ -104,7 +109,7 @@ export class Nodes extends Context.Service<
     readonly isShared: boolean
     /** Returns true if the owner of a Run was a server that has ended. Returns false for agents. */
     readonly isGone: (owner: string) => Effect.Effect<boolean>
-    /** True while no other server can have declared this server gone. */
+    /** True while it is impossible that another server has declared this server gone. */
     readonly isCurrent: Effect.Effect<boolean>
     /** Writes one heartbeat and observes the other servers once. */
     readonly turn: Effect.Effect<void>

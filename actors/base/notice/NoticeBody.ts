@@ -41,7 +41,7 @@ export const sentNotices = Effect.fnUntraced(function* (
   }
 }, Effect.orDie)
 
-/** Returns the notice of one delivery. */
+/** Returns the notice that a delivery sends. */
 export const sentNotice = (
   sql: SqlClient.SqlClient,
   settings: Pick<NoticeSettingsShape, "baseUrl">,

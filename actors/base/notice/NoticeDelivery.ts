@@ -43,14 +43,14 @@ const placesOfEndpoint = 4
  */
 const healthyPlaces = 192
 const failingPlaces = 64
-/** Maximum number of an endpoint's deliveries to read at a time. */
+/** Maximum number of deliveries to read at a time for one endpoint. */
 const mostRead = 100
 /** Maximum number of attempts recorded in one transaction. */
 const mostSettled = 100
 /** Maximum delay of a delivery, in milliseconds, if a wake-up is lost. */
 const rereadMillis = 60_000
 const sweepEvery = Duration.hours(1)
-/** Maximum number of deliveries waiting for one endpoint. Beyond this, the oldest are dropped. */
+/** Maximum number of deliveries waiting for one endpoint. If more are waiting, the oldest are dropped. */
 export const mostWaiting = 10_000
 
 const EndpointId = rowShape({ id: NoticeEndpointId })
@@ -84,10 +84,10 @@ interface Batch {
 }
 
 /**
- * Sends due deliveries at least once, and in order for each subject and endpoint. A delivery that is waiting for a retry
- * holds back later deliveries about its subject for up to five minutes. Each endpoint has a separate worker while it has due
- * deliveries, so a slow or unreachable receiver does not delay the others. Results are recorded after sending; after a crash
- * in between, the delivery is sent again with the same id.
+ * Sends each due delivery at least once. Deliveries to one endpoint about the same subject are sent in order. A delivery
+ * that is waiting for a retry holds back later deliveries about its subject for up to five minutes. Each endpoint has a
+ * separate worker while it has due deliveries, so a slow or unreachable receiver does not delay the others. Results are
+ * recorded after sending. If the process crashes before the result is recorded, the delivery is sent again with the same id.
  */
 export class NoticeDelivery extends Context.Service<
   NoticeDelivery,
@@ -240,7 +240,9 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** Sends the due deliveries of an endpoint. Returns true if it stopped early and some deliveries may remain. */
+  /**
+   * Sends the due deliveries of an endpoint. Returns true if the worker stopped early, so that due deliveries may remain.
+   */
   const line = Effect.fnUntraced(function* (id: NoticeEndpointId) {
     for (;;) {
       const [endpoint] = yield* Effect.orDie(

@@ -10,7 +10,7 @@ export interface NoticeMessage {
   readonly body: string
 }
 
-/** The current secret, followed by the previous secret while both are valid. */
+/** The current secret, followed by the previous secret while that one is still valid. */
 type Secrets = ReadonlyArray<Redacted.Redacted>
 
 /** Replaces control characters and line breaks in names, because they would change the layout of a message. */

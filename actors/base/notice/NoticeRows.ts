@@ -75,7 +75,7 @@ export const NoticeDeliveryRow = table("notice_deliveries", {
   subject: Schema.String,
   sequence: Schema.Int,
   status: NoticeDeliveryStatus,
-  /** Total number of attempts. Also numbers the rows of the log. */
+  /** Total number of attempts. Each row of the attempt log is numbered with this value. */
   attempts: Schema.Int,
   /** Number of attempts since the delivery was created or replayed. This number determines the next delay. */
   tries: Schema.Int,
@@ -103,7 +103,7 @@ export const NoticeSequenceRow = table("notice_sequences", {
   last: Schema.Int
 })
 
-/** The kinds that a person receives by mail. */
+/** A kind of notice that a person receives by mail. */
 export const NoticeMailKindRow = table("notice_mail_kinds", { subject: Subject, kind: NoticeKind })
 
 /** Server settings for notices. `baseUrl` has no trailing slash. */

@@ -1,7 +1,7 @@
 import { Duration } from "effect"
 import type { NoticePostResult } from "../../../runner/probe/NoticePost.ts"
 
-/** The delays before the attempts of a delivery. */
+/** The delays before each attempt to send a delivery. */
 const delays = [
   Duration.zero,
   Duration.seconds(5),
@@ -22,7 +22,7 @@ const longestPause = Duration.hours(10)
 /** Maximum time, measured from its creation, that a delivery holds back later deliveries about its subject. */
 export const holdFor = Duration.minutes(5)
 
-/** The time for which an endpoint may fail before it is disabled. */
+/** The time for which an endpoint may keep failing before it is disabled. */
 export const failingFor = Duration.days(5)
 
 /** Returns the time between two attempts at a failing endpoint, regardless of the number of waiting deliveries. */

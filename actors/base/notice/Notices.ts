@@ -37,7 +37,7 @@ export interface NoticeFacts<K extends SentNoticeKind> {
   readonly data: NoticeData<K>
 }
 
-/** Callbacks that wake this process's deliveries after a commit with a notice. */
+/** Callbacks that wake this process's deliveries after a transaction that wrote a notice has committed. */
 export const NoticeSignals = Context.Reference<Set<() => void>>("svc/actors/base/notice/NoticeSignals", {
   defaultValue: () => new Set()
 })
@@ -52,7 +52,7 @@ export const wakeAfterCommit = Effect.fnUntraced(function* (sql: SqlClient.SqlCl
   yield* sql.afterCommit(Effect.provideService(wake, NoticeSignals, signals))
 })
 
-/** Creates an id like `newId`, but without requiring a service, because notices are written in many places. */
+/** Creates an id as `newId` does, but requires no service, because notices are written in many places. */
 const mintId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
   const order = yield* IdOrder
   const id = order.next(randomBytes(idBytes), yield* Clock.currentTimeMillis)
@@ -63,7 +63,7 @@ const Wanted = rowShape({ endpoints: Schema.Int, mails: Schema.Int })
 
 /**
  * Returns true if an endpoint or a person has subscribed to this kind. Called before the facts of a notice are read, because
- * reading them takes several queries and most servers send few kinds.
+ * reading them takes several queries and most servers send only a few kinds of notices.
  */
 const isWanted = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, kind: NoticeKind) {
   const [found] = yield* Wanted.rows(sql)`SELECT

@@ -21,8 +21,8 @@ const signedText = (binding: CursorBinding, payload: string) =>
   JSON.stringify([binding.route, binding.subject, ...(binding.filter ?? []).map((part) => part ?? null), payload])
 
 /**
- * Opaque, authenticated cursors. A client cannot forge a cursor or use it for another list. A client can read the anchor
- * inside, so the anchor must contain only values that the page showed.
+ * Opaque, authenticated cursors. A client cannot forge a cursor or use it for another list. A client can read the anchor in
+ * its cursor, so the anchor must contain only values that the page showed.
  */
 export class Cursors extends Context.Service<
   Cursors,

@@ -44,7 +44,7 @@ const selectedColumns = (columns: Columns): string => {
   return names
 }
 
-/** Reads a page by keyset pagination, so that rows added in the meantime cause no gaps or repeats. */
+/** Reads a page by keyset pagination, so that rows added between two pages cause no gaps or repetitions. */
 export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
   model: TablePart<string, C>,
   sql: SqlClient.SqlClient,

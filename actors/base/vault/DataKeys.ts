@@ -42,7 +42,7 @@ const Row = Schema.Struct({
 })
 type Row = typeof Row.Type
 
-// The time for which a key seals new values. Older keys still decrypt existing values.
+// The time for which a key seals new values. An older key still decrypts existing values.
 const activeFor = retention.dataKey.after
 const rewrapBatch = 200
 
@@ -55,8 +55,8 @@ const isAged = (row: Row, millis: number, ageless: boolean) =>
   !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
 
 /**
- * The data keys in the database. Rows are written in the caller's transaction, if any, and cached only after the commit, because
- * a value sealed with a key that was rolled back could never be decrypted.
+ * The data keys in the database. New keys are written in the caller's transaction, if any. They are cached only after the
+ * commit: if a key were rolled back, values sealed with it could never be decrypted.
  */
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
@@ -181,7 +181,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  /** Wraps one batch with the active master key. Returns the number of keys that still had to be wrapped before this batch. */
+  /** Wraps one batch with the active master key. Returns the number of data keys in the batch; 0 if none remain. */
   const rewrapSome = Effect.gen(function* () {
     const { active: master } = yield* Ref.get(keyring)
     const rows = yield* findForeign(master.id)
@@ -214,7 +214,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
   })
 
-  /** Returns the Workspace's data keys that are needed to decrypt the sealed values in the text. */
+  /** Returns those data keys of the Workspace that are needed to decrypt the sealed values in the text. */
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 

@@ -88,7 +88,7 @@ const fromPlainKeys = Effect.fnUntraced(function* (text: string, origin: string)
   return yield* makeKeyring(keys)
 })
 
-/** Parses a keyring, or plain keys. Error messages name `origin` as the source. */
+/** Parses a keyring, or plain keys. Error messages give `origin` as the source of the keys. */
 export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.Redacted, origin: string) {
   const plain = Redacted.value(text).trim()
   if (!plain.startsWith("{")) return yield* fromPlainKeys(plain, origin)

@@ -6,7 +6,7 @@ import type { SealContext } from "./Sealing.ts"
 import { openEnvelope } from "./Vault.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** A column with sealed values. SQL expressions over a row compute the location of its sealed value. */
+/** A column with sealed values. The fields are SQL expressions that compute the location of a row's sealed value. */
 interface SealedColumn {
   readonly table: string
   readonly column: string

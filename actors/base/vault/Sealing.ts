@@ -19,7 +19,7 @@ export class VaultLocked extends Schema.TaggedError<VaultLocked>()("VaultLocked"
   static readonly because = (message: string) => new VaultLocked({ message, keyIds: [] })
 }
 
-// Uses Buffer, whose codec is native. Any other codec would be slow for a state of many MiB.
+// Uses Buffer, whose codec is native. Any other codec would be slow for a state that is many MiB long.
 export const encode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
 
@@ -58,7 +58,7 @@ export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   context.version ?? null
 ]
 
-/** Ciphers by data key. A cipher is cached as long as its key. */
+/** Ciphers, keyed by data key. A cipher stays cached for as long as its key is. */
 const ciphers = new WeakMap<Redacted.Redacted<Uint8Array>, Aead.Key>()
 
 export const keyOf = (key: Redacted.Redacted<Uint8Array>) =>

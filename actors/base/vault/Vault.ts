@@ -107,7 +107,7 @@ export class Vault extends Context.Service<
      * rows would not be copied.
      */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
-    /** Returns the wrapped data keys of a Workspace that are needed to decrypt the sealed values in the text. */
+    /** Returns those wrapped data keys of a Workspace that are needed to decrypt the sealed values in the text. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
      * Uses the data keys from another installation's file to decrypt the values that it sealed. Fails with `VaultLocked` and

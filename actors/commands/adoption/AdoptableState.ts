@@ -29,15 +29,15 @@ const encrypted = new ApiError({
 const mostValues = 2_000_000
 
 /**
- * Maximum lengths. No tool writes values this long. The limits are needed because svc stores and compares these values in
- * plain text.
+ * Maximum lengths of values. No tool writes values this long. The limits are needed because svc stores and compares these
+ * values in plain text.
  */
 const longest = { lineage: 256, toolVersion: 64 }
 
 const isPlausible = ({ lineage, serial, toolVersion = "" }: StateFile): boolean =>
   serial >= 0 && lineage.length <= longest.lineage && toolVersion.length <= longest.toolVersion
 
-/** Parses a state. Fails with the reason if the state cannot be taken over. */
+/** Parses a state. If the state cannot be taken over, fails with the reason. */
 export const readableState = Effect.fnUntraced(function* (
   bytes: Uint8Array
 ): Effect.fn.Return<ReadableState, ApiError> {

@@ -9,13 +9,13 @@ import { StateIndex } from "../../ledger/state/StateIndex.ts"
 import { StateVersionRow } from "../../ledger/state/StateVersionRow.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
-/** A resource of a state, and the Capsule that already manages it. */
+/** A resource in a state, and the Capsule that already manages this resource. */
 export interface ManagedTwice {
   readonly address: string
   readonly capsule: { readonly id: CapsuleId; readonly name: string }
 }
 
-/** The objects of each state that the index does not contain. */
+/** The objects in the states that the index does not contain, keyed by state version. */
 export type Unindexed = ReadonlyMap<StateVersionId, ReadonlyArray<ManagedObject>>
 
 /** Number of keys that one statement looks up. */
@@ -29,13 +29,13 @@ export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
     /**
-     * Reads the objects of a Workspace's current states that the index does not contain. Do not call it in a transaction, because
-     * it decrypts and parses those states.
+     * Reads the objects in those of a Workspace's current states that the index does not contain. Do not call it in a
+     * transaction, because it decrypts and parses those states.
      */
     readonly unindexed: (workspaceId: WorkspaceId) => Effect.Effect<Unindexed>
     /**
-     * Returns the given objects that a current state in the Workspace contains, in the given order. Returns `undefined` if a
-     * state is neither in the index nor in `unindexed`, because it has just been committed.
+     * Returns those of the given objects that a current state in the Workspace contains, in the given order. Returns
+     * `undefined` if a state is neither in the index nor in `unindexed`, because it has just been committed.
      */
     readonly find: (
       workspaceId: WorkspaceId,

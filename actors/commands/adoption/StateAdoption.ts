@@ -33,7 +33,7 @@ export interface AdoptedState {
   /** Ids that are written to the Capsule's row when it is created. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
-  /** If the state comes from another installation's backup, the secrets in that backup. */
+  /** The secrets in the backup, if the state comes from another installation's backup. */
   readonly imported: ImportedSecrets | undefined
   /** The secrets that the state may contain: the secrets of a backup, and the values of sensitive inputs. */
   readonly secrets: ReadonlyArray<SecretText>

@@ -56,8 +56,8 @@ export class StateReceipt extends Context.Service<
       const killPoint = yield* KillPoint
 
       /**
-       * Fails if the available tool cannot read the state. If a profile requires a specific version, the plan performs this
-       * check instead.
+       * Fails if the available tool cannot read the state. If a profile requires a specific tool version, the plan performs
+       * this check instead.
        */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
         if (Object.values(operator.profiles).some(({ tool }) => tool?.version !== undefined)) return
@@ -87,12 +87,12 @@ export class StateReceipt extends Context.Service<
         const read = Effect.flatMap(given, (upload) =>
           Effect.map(checkedState(workspaceId, upload.state), (state) => ({ ...state, ...upload }))
         )
-        // Checks before the transaction, because checking may be slow; the install checks again. A repeated request skips the
-        // check.
+        // Performs the check before the transaction, because it may be slow; the install repeats it. If the request is a
+        // repeated one, the check is skipped.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
         const checked = isRepeated ? undefined : yield* read
         const create = Effect.gen(function* () {
-          // The receipt of a repeated request has expired since the lookup.
+          // The request's receipt existed when it was looked up, but has expired since.
           if (checked === undefined) return yield* retried
           const { imported, lineage, resourceCount, serial, state, toolVersion } = checked
           const row = yield* uploads.insert({

@@ -35,7 +35,7 @@ const matches = `a.workspace_id = c.workspace_id AND (a.project_id IS NULL OR a.
 
 /**
  * Selects the plans of open pull requests with a change that people may approve now. Unless a rule carries approvals over to
- * the apply, approving the change has no effect, so no entry requests it.
+ * the apply, approving the change has no effect, so no entry asks for an approval.
  */
 const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient

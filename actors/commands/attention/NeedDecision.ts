@@ -5,7 +5,7 @@ import { CredentialWaitJson } from "../../ledger/capsule/CredentialWait.ts"
 import { StaleReasonsJson } from "../../ledger/capsule/CapsuleRow.ts"
 import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
 
-/** An entry without its Run and commit. These are read only for the entries of the requested page. */
+/** An entry whose Run and commit have not been read. They are read only for the entries on the requested page. */
 export interface OpenNeed extends Omit<Need, "run" | "commit"> {
   readonly runId?: RunId
   /** The newer commit that has not been planned. */
@@ -97,7 +97,7 @@ const failureOf = (row: StandingRow): Reason | undefined => {
   return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
 }
 
-/** Returns the reasons why this Capsule needs a person. Omits a reason that another reason already explains. */
+/** Returns the reasons why this Capsule needs a person's attention. Omits a reason that another reason already explains. */
 const reasonsOf = (
   row: StandingRow,
   facts: {
@@ -132,8 +132,8 @@ const reasonsOf = (
   const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
   const { newer } = facts
   const staleReasons = row.status === "stale" ? StaleReasonsJson.read(row.stale_reasons) : []
-  // If the Capsule was just rolled back from this commit, the list does not suggest applying the commit again. A later
-  // commit is listed.
+  // If the Capsule was just rolled back from the newer commit, the list does not suggest applying that commit again, but it
+  // does list commits that come later.
   const isLeft =
     newer !== undefined &&
     newer.resolved_commit === row.pinned_commit &&
@@ -183,8 +183,8 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
 }
 
 /**
- * Returns one entry per Capsule that needs a person, with its most urgent reason, and one per open update. Also returns the
- * health of all Capsules in the Workspace.
+ * Returns one entry for each Capsule that needs a person's attention, with the most urgent reason, and one entry for each
+ * open update. Also returns the health of all Capsules in the Workspace.
  */
 export const capsuleNeeds = (records: Records) => {
   const isComplete = records.capsules.length <= mostCapsules

@@ -71,7 +71,8 @@ const CapsuleWithOrphanedState = rowShape({
 export type CapsuleWithOrphanedState = RowOf<typeof CapsuleWithOrphanedState.columns>
 
 /**
- * Selects Capsules with a left-over state that nobody has adopted or discarded, each with its oldest such state; newest first.
+ * Selects Capsules with a left-over state that nobody has adopted or discarded, and for each Capsule the oldest such state;
+ * the newest come first.
  */
 export const capsulesWithOrphanedStates = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   CapsuleWithOrphanedState.rows(sql)`SELECT c.id, c.name, l.run_id, l.created_at AS at
@@ -158,7 +159,7 @@ const ShownRunRow = rowShape({
 })
 export type ShownRunRow = RowOf<typeof ShownRunRow.columns>
 
-/** Returns the Run fields that entries show, without the rest of the evidence. */
+/** Returns the Run fields that entries show, but not the rest of their evidence. */
 export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   const rows =
     ids.length === 0

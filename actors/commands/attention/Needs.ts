@@ -107,7 +107,7 @@ const PlanSummaryJson = jsonText(PlanSummary)
 export interface NeedPage {
   readonly items: ReadonlyArray<Need>
   readonly nextCursor?: string | undefined
-  /** Total across all pages. */
+  /** Total number of entries on all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
   /** The number of entries in `counts` that are waiting for other people. */

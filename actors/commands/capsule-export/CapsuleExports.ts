@@ -22,8 +22,8 @@ import { newId } from "../../base/Identity.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 
 /**
- * Permission granted by a download link. The permission is not stored but encoded and authenticated in the link, so links
- * survive a server restart. The operation history records each use.
+ * The permission that a download link grants. The permission is not stored but encoded and authenticated in the link, so
+ * links survive a server restart. The operation history records each use.
  */
 interface LinkSubject {
   /** The credential that requested the link. */
@@ -78,7 +78,7 @@ const checkLink = Effect.fnUntraced(function* (
   return id
 })
 
-/** The Capsule to export, and the person and the credential used to request the export. */
+/** The Capsule to export, the person who requested the export, and the credential that the person used. */
 export interface Exporting {
   readonly context: CommandContext
   readonly holder: string
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
     return { capsule, state, snapshot } satisfies ExportSubject
   })
 
-  /** Fetches a lost or damaged commit again, with the authority of the exporting person. */
+  /** Fetches a lost or damaged commit again, with the authority of the person who exports the Capsule. */
   const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
     commits
       .ensure(

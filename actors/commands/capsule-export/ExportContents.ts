@@ -65,8 +65,8 @@ export class ExportContentsOf extends Context.Service<
       const states = yield* StateVersions
 
       /**
-       * Uses the state's configuration if it belongs to the adopted commit, so that a plan of the export compares matching
-       * versions.
+       * Uses the state's configuration if it belongs to the adopted commit, so that a plan made from the export compares
+       * matching versions.
        */
       const configOf = Effect.fnUntraced(function* ({ capsule, snapshot, state }: ExportSubject) {
         const id = state.source_snapshot_id === snapshot.id ? state.install_config_id : capsule.install_config_id

@@ -19,7 +19,7 @@ const json = (value: Schema.Json) => text(`${AnyJson.write(value)}\n`)
 /** Folder in the archive that contains the commit. */
 const tree = "module"
 
-/** Files of the root module, by name. */
+/** Files of the root module, keyed by name. */
 type RootFiles = ReadonlyMap<string, Omit<PlainFile, "path">>
 
 /** Returns the files that svc adds to the root module. They replace repository files of the same name. */

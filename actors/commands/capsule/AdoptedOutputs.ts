@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
 
-/** An Output of the previous state. */
+/** An Output in the previous state. */
 interface KnownOutput {
   readonly name: string
   /** JSON; `null` if the Output is sealed. */
@@ -10,8 +10,8 @@ interface KnownOutput {
 }
 
 /**
- * Returns the Outputs of an adopted state. Some secrets of its apply may be unknown, so a value is public only if the previous
- * state published the same value under the same name.
+ * Returns the Outputs in an adopted state. Some of the secrets that its apply used may be unknown, so a value is public only
+ * if the previous state published the same value under the same name.
  */
 export const adoptedOutputs = (
   outputs: ReadonlyArray<StateOutput>,

@@ -31,7 +31,7 @@ export interface AdoptionFacts {
 /** Returns the reasons why a left-over state cannot be adopted; empty if it can be. */
 export const adoptionProblems = (facts: AdoptionFacts): ReadonlyArray<AdoptionProblem> => {
   const { capsule, current, isRestored, leftOver, openRun } = facts
-  // Reports only this reason, because the state is already gone.
+  // If the state is already gone, this is the only reason to report.
   if (leftOver.adopted_at !== null) return [{ code: "adopted", message: `It was adopted at ${leftOver.adopted_at}.` }]
   if (leftOver.discarded_at !== null)
     return [{ code: "discarded", message: `It was discarded at ${leftOver.discarded_at}.` }]

@@ -42,7 +42,7 @@ export const toDecision = (row: AutoUpdateDecisionRow): AutoUpdateDecision =>
     ...present({ runId: row.run_id })
   })
 
-/** A decision about a snapshot, and the Run that it created. */
+/** A decision about a snapshot, and the Run created as a result, if any. */
 export interface Decided {
   readonly decision: AutoUpdateVerdict
   readonly reason: string

@@ -36,7 +36,7 @@ export class CapsuleBackups extends Context.Service<
       workspaceId: WorkspaceId,
       id: BackupId
     ) => Effect.Effect<SealedBackup, ApiError>
-    /** Creates the Run for reviewing the restore of a Capsule. */
+    /** Creates the Run whose plan people review before a Capsule is restored. */
     readonly restorePlan: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -62,7 +62,7 @@ export class CapsuleBackups extends Context.Service<
 
       const unreadable = failedPrecondition("This release cannot read the records of the backup.")
 
-      /** Unpacks the archive of a backup into its parts. This is slow, so do not call it in a transaction. */
+      /** Unpacks the archive of a backup into its parts. Unpacking is slow, so do not call this in a transaction. */
       const contentsOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: BackupId) {
         yield* found(workspaceId, id)
         const contents = yield* archiveContents(yield* backups.open(id))

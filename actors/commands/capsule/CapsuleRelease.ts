@@ -28,7 +28,7 @@ const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 
 /**
  * Releases a Capsule permanently without destroying infrastructure. Its state, Runs and history remain. All other records
- * that the Capsule owns in svc end in the same transaction.
+ * that belong to the Capsule are ended in the same transaction.
  */
 export const releaseCapsule = Effect.fnUntraced(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError, CapsuleLedger>,

@@ -36,7 +36,7 @@ import { isInService } from "../../../schema/records/CapsuleLifecycle.ts"
 import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** Fields of a Run to create for a Capsule, under its current authority. */
+/** The Run to create for a Capsule, under the Capsule's current authority. */
 export interface CapsuleRunRequest {
   readonly runId: RunId
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check" | "restore">
@@ -66,7 +66,7 @@ export interface CapsuleApplyRequest {
   readonly trigger: "user" | "auto_update" | "service"
 }
 
-/** Fields of a request that determine which Connections and inputs its code may use. */
+/** Fields of a request that determine which Connections and inputs the Run's code may use. */
 type CodeStart = Pick<CapsuleRunRequest, "createdBy" | "trigger" | "purpose" | "pullRequest">
 
 /** Returns the type of the Run that carries out a reviewed plan. */
@@ -82,7 +82,7 @@ export class CapsuleRuns extends Context.Service<
   {
     readonly create: (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) => Effect.Effect<void, ApiError>
     readonly createApply: (capsule: GuardedCapsuleRow, request: CapsuleApplyRequest) => Effect.Effect<void, ApiError>
-    /** Returns the snapshot for an ordinary plan: the newest of the tracked lane (specification, Sources). */
+    /** Returns the snapshot for an ordinary plan: the newest snapshot of the tracked lane (specification, Sources). */
     readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
   }
 >()("svc/actors/commands/capsule/CapsuleRuns") {
@@ -130,8 +130,8 @@ export class CapsuleRuns extends Context.Service<
       })
 
       /**
-       * Checks that the person may open the Run's private data for this ref. An apply needs no check, because it performs what
-       * was approved.
+       * Checks that the person may open the Run's private data for this ref. An apply needs no check, because people have
+       * already approved what it does.
        */
       const mayOpen = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
@@ -209,7 +209,8 @@ export class CapsuleRuns extends Context.Service<
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)
-        // An automatic Run is created anyway and records why it is blocked, because there is no caller to return the error to.
+        // If an automatic Run is blocked, it is created nevertheless and records the reason, because there is no caller to
+        // return the error to.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule") {
           yield* mayUse(capsule, request, snapshotId ?? null)
           yield* mayOpen(capsule, request, snapshotId ?? null)

@@ -28,7 +28,7 @@ export const resultingStatus = (
   }
   if (isUnconfirmed(capsule)) return Result.fail(failedPrecondition(unconfirmed))
   if (capsule.runtime_safety === "unknown") return Result.succeed("error")
-  // A state alone is not enough, because an adopted state exists before anything has been applied.
+  // A current state is not sufficient: an adopted state exists before anything has been applied.
   const isApplied = capsule.current_state_version_id !== null && capsule.adopted_snapshot_id !== null
   return Result.succeed(isApplied ? "active" : "pending")
 }
@@ -48,7 +48,7 @@ export const resultingAutoUpdate = (
     : Result.succeed({ enabled, apply })
 }
 
-/** Returns the setting in stored form. The schedule computes when the next check is due. */
+/** Converts the setting to its stored form. The schedule computes when the next check is due. */
 export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
   drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
   drift_check_by: choice.mode === "every" ? (by ?? null) : null,

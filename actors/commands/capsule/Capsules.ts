@@ -33,11 +33,11 @@ export interface CapsuleFilter extends TokenLimits {
   readonly status?: string | undefined
 }
 
-/** Reads Capsules, and offers operations on several Capsules. For commands to one Capsule see `CapsuleCommands`. */
+/** Reads Capsules, and offers operations on several Capsules. For commands to a single Capsule, see `CapsuleCommands`. */
 export class Capsules extends Context.Service<
   Capsules,
   {
-    /** Returns auto-update's decisions about each snapshot, newest first. */
+    /** Returns the decisions that auto-update has made about snapshots, newest first. */
     readonly autoUpdateDecisions: (
       id: CapsuleId,
       page: PageRequest

@@ -58,8 +58,8 @@ const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
 })
 
 /**
- * Starts a drift check of every Capsule in a Workspace that has a state. `skipped` lists the Capsules that got none. If no check
- * could be started, fails with the first error.
+ * Starts a drift check of every Capsule in a Workspace that has a state. `skipped` lists the Capsules whose check could not
+ * be started. If no check could be started, fails with the first error.
  */
 const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   context: CommandContext,
@@ -102,7 +102,10 @@ const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>
     ? 0
     : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
 
-/** Computes the usage of a Capsule or a whole Workspace. Times come from Runs, and sizes from the stored data. */
+/**
+ * Computes the usage of a Capsule or a whole Workspace. The times are computed from the Runs, and the sizes from the stored
+ * data.
+ */
 const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
   const runs = yield* RunRow.some(
     sql,
@@ -125,7 +128,7 @@ const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient,
   } satisfies CapsuleUsage
 }, Effect.orDie)
 
-/** Maximum number of Capsules to list. A screen cannot usefully show more. */
+/** Maximum number of Capsules to list. Showing more would be of no use on a screen. */
 const mostNeedingAttention = 100
 
 // Columns for finding the rows of a page, which are then read again with related data.

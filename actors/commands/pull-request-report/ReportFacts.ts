@@ -60,7 +60,7 @@ const kinds = [
   ["runsCode", "code that runs"]
 ] as const
 
-/** Returns the facts of a static review, combined across all modules. */
+/** Returns the facts of a static review, with those of all modules combined. */
 const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
   kinds.flatMap(([field, kind]) => {
     const namesOf = (side: "added" | "removed") =>
@@ -70,8 +70,8 @@ const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
   })
 
 /**
- * Returns the reason why the Capsules that use the files are unknown. If the review has already been removed, the files have
- * been read.
+ * Returns the reason why svc does not know yet which Capsules use the changed files, or `undefined` if it has read the
+ * files. A report may show Capsules even after the review has been removed; the files have then been read.
  */
 const unreadOf = (
   row: Pick<PullRequestRow, "error_code" | "error_message" | "merge_group" | "review" | "state">,
@@ -101,7 +101,10 @@ export class ReportFacts extends Context.Service<
       const runWith = (id: RunId | null | undefined) =>
         id == null ? Effect.undefined : Effect.orElseSucceed(runs.read(id), (): Run | undefined => undefined)
 
-      /** Finds the lane's plan after the merge: the plan of the merge commit or, without one, the newest plan since the merge. */
+      /**
+       * Finds the lane's plan after the merge: the plan of the merge commit or, if there is none, the newest plan created
+       * since the merge.
+       */
       const planAfter = Effect.fnUntraced(function* (row: PullRequestRow, capsuleId: CapsuleId) {
         const [found] = yield* Found.rows(sql)`SELECT l.id FROM pull_requests p
           JOIN pull_request_capsules j ON j.pull_request_id = p.id AND j.capsule_id = ${capsuleId}
@@ -128,7 +131,7 @@ export class ReportFacts extends Context.Service<
           .join(", ")
       })
 
-      /** Explains why the plan of a queued commit is not approved, for people who see only the status. */
+      /** Explains why the plan of a queued commit is not approved. The explanation is for people who see only the status. */
       const queuedNote = (group: ReadonlyArray<number>, verdict: QueuedVerdict) => {
         const named = group.map((number) => `#${number}`).join(", ")
         if (verdict.kind === "approved") return undefined

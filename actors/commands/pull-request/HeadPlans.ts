@@ -83,8 +83,8 @@ const make = Effect.gen(function* () {
         AND capsule_id IS NOT NULL AND status IN ('queued', 'running') ORDER BY capsule_id`)
 
   /**
-   * Returns the Capsules whose plan of the current head gave way to a person's Run. svc plans each head once per attempt, so
-   * these Capsules need another attempt.
+   * Returns the Capsules whose plan of the current head was cancelled in favour of a person's Run. svc plans each head once
+   * per attempt, so these Capsules need another attempt.
    */
   const gaveWay = (row: PullRequestRow) =>
     Effect.orDie(GaveWay.rows(sql)`SELECT c.capsule_id, c.pull_request_id FROM pull_request_capsules c
@@ -96,8 +96,8 @@ const make = Effect.gen(function* () {
     Effect.ignore(capsules.CancelSpeculative(capsuleId, { context: serviceContext, pullRequestId: row.id, reason }))
 
   /**
-   * Returns true if a plan of the current head was already cancelled, for example because a stricter rule applied when it
-   * started.
+   * Returns true if a plan of the current head has already been cancelled, for example because a stricter rule applied when
+   * the plan started.
    */
   const wasCancelled = Effect.fnUntraced(function* (row: PullRequestRow) {
     const [cancelled] = yield* Effect.orDie(Waiting.rows(sql)`SELECT COUNT(*) AS waiting FROM pull_request_capsules c
@@ -143,7 +143,10 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** Clears the plans that gave way to a person's Run, and returns the pull request with the attempt of their next plans. */
+  /**
+   * Clears the plans that were cancelled in favour of a person's Run. Returns the pull request with the attempt number for
+   * the Capsules' next plans.
+   */
   const attempted = Effect.fnUntraced(function* (row: PullRequestRow) {
     const stopped = yield* gaveWay(row)
     if (stopped.length === 0) return row
@@ -165,7 +168,7 @@ const make = Effect.gen(function* () {
       for (const capsule of touched) if (capsule.refusal_code === null) yield* refused(capsule, unallowed, leave)
       return
     }
-    // Clears former refusals first, because they no longer apply even if a plan has to wait for its turn.
+    // Clears earlier refusals first, because they no longer apply, even if the Capsule's plan has to wait for its turn.
     for (const capsule of touched) if (capsule.refusal_code === unallowed) yield* allowed(capsule)
     const isTouched = new Set(touched.map((capsule) => capsule.capsule_id))
     for (const { capsule_id, resolved_commit } of yield* unfinishedOf(row)) {

@@ -14,7 +14,7 @@ import { SourceStore } from "../../ledger/source/SourceStore.ts"
 import { PullRequestLooks } from "./PullRequestLooks.ts"
 import { PullRequestSteps } from "./PullRequestSteps.ts"
 
-/** The actors of pull requests. An actor executes the steps of one pull request one at a time. */
+/** The pull request actors. Each executes the steps of one pull request, one at a time. */
 const actors = serve(PullRequestCommands, {
   Advance: (id) => Effect.flatMap(PullRequestSteps, (steps) => steps.take(id)),
 

@@ -27,7 +27,7 @@ import { contentOf, PathFilters } from "../../ledger/staleness/PathFilters.ts"
 /** Maximum number of modules in a review. */
 const mostModules = 20
 
-/** The Capsules and module changes of one head, or the reason why svc cannot determine them. */
+/** The Capsules that one head affects and the changes to their modules, or the reason why svc cannot determine them. */
 type Judgement =
   | {
       readonly kind: "judged"
@@ -42,7 +42,7 @@ const notRun: ToolCheck = { status: "not_run" }
 const unchecked = { validation: notRun, formatting: notRun }
 
 /**
- * Determines which Capsules the head of a pull request affects, and how it changes their modules. Only reads snapshots:
+ * Determines which Capsules the head of a pull request affects, and how it changes their modules. Only reads snapshots; it
  * never runs code from the head and decrypts nothing.
  */
 export class PullRequestJudgement extends Context.Service<

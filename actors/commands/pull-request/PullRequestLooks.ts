@@ -29,7 +29,7 @@ const mostAsked = 20
 
 const noQueues: Queues = { branches: new Map(), queued: [] }
 
-/** Returns true if a poll may take effect, because the Source follows its repository and reviews pull requests. */
+/** Returns true if a poll may take effect, that is, if the Source follows its repository and reviews pull requests. */
 const isWanted = (source: SourceRow | undefined): source is SourceRow =>
   source !== undefined && followObstacle(source, "schedule") === undefined && source.pull_requests !== "off"
 
@@ -57,8 +57,9 @@ export class PullRequestLooks extends Context.Service<
       const killPoint = yield* KillPoint
 
       /**
-       * Cache of the newest commits of each Source's base, valid for one base commit. Saves reading them at each poll for
-       * pull requests that were closed before the first poll, because forges keep the refs of those pull requests.
+       * Cache of the newest commits of each Source's base, valid for one base commit. Without the cache, every poll would
+       * read them again for pull requests that were closed before the first poll, because forges keep the refs of such pull
+       * requests.
        */
       const histories = new Map<SourceId, { readonly commit: string; readonly ancestors: ReadonlyArray<string> }>()
 
@@ -170,7 +171,7 @@ export class PullRequestLooks extends Context.Service<
             defaultBranch: heads.defaultBranch ?? null,
             fromNumber,
             forgeFault: fault,
-            // Without a forge, no merge queue waits for a status.
+            // If there is no forge, no merge queue waits for a status.
             queues: onForge === undefined && trustsKnown ? undefined : (onForge?.queues ?? noQueues)
           })
         })

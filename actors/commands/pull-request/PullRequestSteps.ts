@@ -71,7 +71,8 @@ const make = Effect.gen(function* () {
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
   /**
-   * Combines the results of the pull request's ended Runs, and marks the pull request as due. Returns true if any Run had ended.
+   * If a Run of the pull request has ended, collects its result and marks the pull request as due. Returns true if a Run had
+   * ended.
    */
   const followed = Effect.fnUntraced(function* (id: PullRequestId) {
     const ended = yield* Effect.orDie(Followed.rows(sql)`SELECT d.run_id AS id FROM run_follow_due d

@@ -29,7 +29,7 @@ import { RevisionPlanId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
-/** A plan whose first step is due, or whose next step is due because a Run has ended. */
+/** A plan with a step that is due: its first step, or the next step after a Run that has ended. */
 const DuePlan = rowShape({ id: RevisionPlanId, workspace_id: WorkspaceId })
 
 const load = Effect.fnUntraced(function* (id: RevisionPlanId) {

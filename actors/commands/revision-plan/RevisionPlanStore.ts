@@ -68,7 +68,7 @@ const endOf = (
     : { phase: "superseded", diagnostics: [...kept, end] }
 }
 
-/** Returns the public projection with the outcome of the plan, read through `sql`. */
+/** Returns the public projection, including the outcome of the plan, which it reads through `sql`. */
 export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
   sql: SqlClient.SqlClient,
   row: RevisionPlanRow

@@ -12,8 +12,8 @@ const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "sta
 
 /**
  * Returns the reason why a Run cannot be approved at `at` (ISO 8601), or `undefined` if it can be. A person may send the
- * digest of the plan that they read. `isShort`: the plan is approved but not applied, and one of its approvals has lapsed,
- * so the plan needs another approval.
+ * digest of the plan that they reviewed. `isShort`: the plan is approved but not applied, and one of its approvals has
+ * lapsed, so the plan needs another approval.
  */
 export const approvalRefusal = (
   run: Pick<RunRow, "type" | "purpose" | "status" | "plan_digest" | "approved_at" | "expires_at">,
@@ -36,8 +36,9 @@ export const approvalRefusal = (
 }
 
 /**
- * The effect of cancelling a Run. A cancellation withdraws a Run that has not started or is waiting for review, asks a running
- * Run to stop, or withdraws the approval of a plan. Any other Run has already ended.
+ * The effect of cancelling a Run. If the Run has not started or is waiting for review, the cancellation withdraws it. If the
+ * Run is running, it is asked to stop. If the Run is an approved plan, the approval is withdrawn. Any other Run has already
+ * ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

@@ -53,7 +53,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** The Run actors, which approve and cancel one Run. */
+/** The Run actors. Each approves and cancels one Run. */
 export const layer = serve(RunCommands, {
   Approve: Effect.fnUntraced(
     function* (id, { acknowledged, context, planDigest, comment }) {

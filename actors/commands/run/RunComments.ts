@@ -78,13 +78,13 @@ export class RunComments extends Context.Service<
   {
     /** Oldest first. */
     readonly list: (id: RunId, page: PageRequest) => Effect.Effect<Page<RunComment>, ApiError>
-    /** Writes a comment. Masks known secrets as in logs, and mails the mentioned people. */
+    /** Writes a comment. Masks known secrets in the same way as in logs, and mails the mentioned people. */
     readonly write: (
       id: RunId,
       context: CommandContext,
       comment: NewComment
     ) => Effect.Effect<Replayable<RunComment>, ApiError>
-    /** Erases the text. Fails for anybody except the author. */
+    /** Erases the text. Fails unless the author calls it. */
     readonly remove: (
       id: RunId,
       context: CommandContext,

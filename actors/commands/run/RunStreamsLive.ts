@@ -21,7 +21,10 @@ const decodeEvents = Schema.decodeUnknownEffect(
   )
 )
 
-/** Reads the durable sequences. Reads the end before the entries, so that `done` is never reported before the last entry. */
+/**
+ * Reads the stored sequences of events and log lines. Reads the end before the entries, so that `done` is never reported
+ * before the last entry.
+ */
 export const layer = Layer.effect(
   RunStreams,
   Effect.gen(function* () {

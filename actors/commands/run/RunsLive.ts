@@ -134,8 +134,8 @@ export const layer = Layer.effect(
       approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
         const { runs } = yield* group(id)
         const plans = runs.filter(({ type }) => type === "plan" || type === "destroy_plan")
-        // Fails while a plan is unfinished: a plan created between the review and the approval would be approved without being
-        // seen.
+        // Fails while a plan is unfinished: a plan that finishes between the review and the approval would be approved
+        // although nobody has seen it.
         const unmade = plans.find(({ status }) => status === "queued" || status === "running")
         if (unmade !== undefined) {
           return yield* new ApiError({

@@ -13,7 +13,7 @@ const sharing = { service: ["webhook", "schedule"], person: ["user"] } as const
 /**
  * Finds a queued sync of this lane that a new request can share. A queued sync reads the repository after the request, so one
  * sync is enough even for a burst of deliveries. A running sync is not shared, because it may already have read the repository.
- * All parameters are compared, because a sync with another Connection is a different sync.
+ * Compares all parameters, because, for example, a sync with another Connection is a different sync.
  */
 export const queuedLook = Effect.fn("Source.queuedLook")(function* (
   sourceId: SourceId,

@@ -84,7 +84,10 @@ const started = Effect.fnUntraced(function* (runId: RunId) {
   return row === undefined ? yield* Effect.die(new Error(`Run ${runId} is gone`)) : toRun(row, yield* queue.place(row))
 })
 
-/** Checked when the Run is written, because webhooks and the schedule do not pass the checks of the routes. */
+/**
+ * Checks the Source when the Run is written, because requests from webhooks and the schedule do not go through the checks of
+ * the routes.
+ */
 const usable = Effect.fnUntraced(function* (row: SourceRow, trigger: SyncRequest["trigger"]) {
   const stopped = followObstacle(row, trigger)
   if (stopped !== undefined) return yield* failedPrecondition(stopped)
@@ -115,7 +118,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** Renews the webhook secret in the caller's transaction. Only this response contains the new secret. */
+/** Renews the webhook secret in the caller's transaction. The response is the only one that contains the new secret. */
 const renew = Effect.fnUntraced(function* (
   id: SourceId,
   context: CommandContext,
@@ -166,7 +169,7 @@ const startSync = Effect.fnUntraced(function* (id: SourceId, request: SyncReques
     spec
   })
   yield* (yield* SourceLanes).expected(id, { ref, path })
-  // An automatic sync is recorded in the history only if it finds something.
+  // An automatic sync is recorded in the history only later, and only if it finds something new.
   if (!isLook) yield* audited(id, context, row.workspace_id, "source.sync", { intent, trigger }, runId)
   return yield* started(runId)
 })

@@ -105,10 +105,10 @@ const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId 
 })
 
 /**
- * Removes a Source if its first sync failed and nothing uses it. Clears `unread_due` either way. Applies only to a Source
- * that was created for this sync. If another sync is in progress, the decision is made after that sync. Keeps a Source that
- * has been read, is used, or has been changed since (another ref, a Connection or a new webhook secret). Runs in the
- * caller's transaction.
+ * Removes a Source if its first sync failed and nothing uses it. Clears `unread_due` in any case. Removes only a Source that
+ * was created for this sync. If another sync is in progress, the Source is not removed before that sync has ended. Keeps a
+ * Source that has been read, is used, or has been changed since (another ref, a Connection or a new webhook secret). Runs in
+ * the caller's transaction.
  */
 export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId) {
   const sources = yield* SourceStore

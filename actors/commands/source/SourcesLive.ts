@@ -82,7 +82,8 @@ export const layer = Layer.effect(
     })
 
     /**
-     * Returns true if a wrong signature should be recorded. Anyone can send one, so it is recorded at most once in ten seconds.
+     * Returns true if a wrong signature should be recorded. Anyone can send a wrong signature, so at most one is recorded
+     * every ten seconds.
      */
     const isNewRefusal = ({ last_delivery_at, last_delivery_verdict }: SourceRow) =>
       Effect.map(
@@ -195,8 +196,8 @@ export const layer = Layer.effect(
         // nothing. For the same reason, a recent renewal of the secret cannot be detected.
         const { current = nobodysSecret, former = nobodysSecret } = (yield* secretsOf(yield* store.find(id))) ?? {}
         const proven = yield* provenSecret([current, former], delivery.proofs, delivery.body)
-        // Reads the Source again: the body may take half a minute to arrive, and the Source and its secret may have changed
-        // in that time.
+        // Reads the Source again: the body may take half a minute to arrive, during which the Source and its secret may have
+        // changed.
         const row = yield* store.find(id)
         const valid = yield* secretsOf(row)
         const isValid = valid !== undefined && (proven === valid.current || proven === valid.former)
@@ -214,8 +215,9 @@ export const layer = Layer.effect(
         if (proven === valid.current && row.former_hook_secret !== null) {
           yield* transaction(write)(store.endFormerHookSecret(row))
         }
-        // Accepts the delivery without effect, so that the forge does not disable the webhook. Does not record it, because it may
-        // be repeated once the Source follows again or the Workspace has been restored.
+        // Accepts the delivery but does nothing, so that the forge does not disable the webhook. Does not record the
+        // delivery, because it may be sent again once the Source follows its repository again or the Workspace has been
+        // restored.
         if (delivery.isPing === true) return yield* without("ping")
         if (row.auto_sync !== 1 || row.status === "disabled") return yield* without("not_following")
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
@@ -232,10 +234,11 @@ export const layer = Layer.effect(
           const look = command.Sync(id, { context: hookContext, intent: "observe", trigger: "webhook", lane })
           return look.pipe(
             Effect.map((run) => [run]),
-            // If the queue is full, the lane is recorded and synced later, without another delivery.
+            // If the queue is full, the lane is recorded and synced later; this does not require another delivery.
             Effect.catch((error) =>
               Effect.gen(function* () {
-                // If the Source was stopped after the read above, the delivery has no effect, as if it had arrived later.
+                // If the Source was stopped after it was read above, the delivery has no effect, as if it had arrived after
+                // the stop.
                 const isStopped = followObstacle(yield* store.find(id), "webhook") !== undefined
                 return isStopped || (yield* deferred.isDeferred(id, lane)) ? [] : yield* error
               })

@@ -11,7 +11,7 @@ const refused = (why: string) => new ApiError({ code: "permission_denied", messa
 
 /**
  * Returns the reason why a caller may not complete an authorization. Only the person who started the authorization may
- * complete it, in the same session.
+ * complete it, and only in the same session.
  */
 export const answererProblem = (
   open: Pick<BegunAuthorization, "subject" | "sessionId">,
@@ -52,7 +52,10 @@ export const authorityProblem = (facts: {
   return facts.isManager ? undefined : refused("You are not an owner or admin of the Workspace any more.")
 }
 
-/** The Connection that receives new tokens, and its previous authorization. */
+/**
+ * Returns the Connection that will receive new tokens and its previous authorization, or an error if the Connection cannot
+ * receive tokens.
+ */
 export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(row: Row | undefined) => {
   const former = row === undefined ? undefined : oauthOf(row)
   return row === undefined || former === undefined || row.status === "revoked" || row.status === "unconfirmed"
@@ -60,7 +63,7 @@ export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(r
     : { row, former }
 }
 
-/** Returns the earliest of several optional times. */
+/** Returns the earliest of the times that are given. */
 const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
   times.filter((time) => typeof time === "string").sort()[0]
 
@@ -74,7 +77,10 @@ const endOf = (oauth: StoredOAuth) => (oauth.refreshable ? undefined : oauth.acc
 export const firstExpiry = ({ expiresAt }: Pick<ConnectionDraft, "expiresAt">, oauth: StoredOAuth) =>
   earliest(expiresAt, endOf(oauth))
 
-/** Returns the expiry of a Connection after it receives new tokens. Replaces an expiry that was derived from the old token. */
+/**
+ * Returns the expiry of a Connection after it receives new tokens. An expiry that was derived from the old token is
+ * replaced.
+ */
 export const nextExpiry = (
   { expiresAt }: Pick<ConnectionDraft, "expiresAt">,
   row: Pick<ConnectionRow, "expires_at">,

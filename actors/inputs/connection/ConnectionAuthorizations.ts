@@ -28,7 +28,7 @@ export type ConnectionAuthorizationRow = RowOf<typeof ConnectionAuthorizationRow
 
 const validFor = retention.connectionAuthorization.after
 
-/** Purpose of the authorization: a new Connection, or new tokens for an existing one. */
+/** Purpose of the authorization: to create a Connection, or to get new tokens for an existing one. */
 export const ConnectionDraft = Schema.Struct({
   renews: Schema.Boolean,
   displayName: Schema.String,
@@ -70,7 +70,7 @@ const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** Returns the state parameter of the response, or `undefined` unless there is exactly one and it is well-formed. */
+/** Returns the state parameter of the response, or `undefined` if there is not exactly one or it is malformed. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
@@ -87,7 +87,7 @@ export class ConnectionAuthorizations extends Context.Service<
   {
     /** Creates a state parameter and a verifier. Writes nothing. */
     readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
-    /** Starts an authorization that is valid for ten minutes and one response. Returns its expiry. */
+    /** Starts an authorization that is valid for ten minutes and for a single response. Returns its expiry. */
     readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
     /** Finds an authorization that is still waiting for its response. */
     readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>

@@ -14,8 +14,8 @@ export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiErr
     : undefined
 
 /**
- * Returns the reason why a Connection from a helper cannot be changed this way. Its tokens come from the authorization
- * server. If the tokens cannot be renewed, the expiry also comes from that server.
+ * Returns the reason why a Connection from a helper cannot be changed this way. The authorization server issues its tokens
+ * and, if they cannot be renewed, also determines its expiry.
  */
 export const tokenProblem = (
   oauth: Pick<StoredOAuth, "helperId" | "refreshable" | "accessTokenExpiresAt"> | undefined,
@@ -57,7 +57,7 @@ const replacedFiles = (given: Files | undefined, present: Files): Files =>
     return envName === undefined ? file : { ...file, envName }
   }) ?? present
 
-/** Returns the secrets after a change. Drops values that can no longer be decrypted. */
+/** Returns the secrets after a change. If the previous secrets could not be decrypted, they are dropped. */
 export const changedSecrets = (
   { files, values }: Pick<UpdateConnection, "files" | "values">,
   present: ConnectionSecrets | undefined

@@ -115,7 +115,7 @@ const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: Upd
   if (request.values === undefined && request.files === undefined) return undefined
   const connections = yield* ConnectionStore
   const credentialTest = yield* CredentialTest
-  // Values that can no longer be decrypted must all be replaced.
+  // If the previous values can no longer be decrypted, all of them must be replaced.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)

@@ -42,7 +42,7 @@ export const ConnectionRow = table(
     last_used_at: Schema.NullOr(Timestamp),
     verified_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
-    /** The expiry for which a notice has been sent. */
+    /** The expiry time about which a notice has been sent. */
     expiry_reported: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -69,6 +69,6 @@ export const ConnectionRow = table(
 )
 export type ConnectionRow = RowOf<typeof ConnectionRow.columns>
 
-/** The columns for lists. Omits sealed values. */
+/** The columns that lists read. They exclude sealed values. */
 export const ListedConnection = ConnectionRow.without("sealed_values", "sealed_tokens")
 export type ListedConnection = RowOf<typeof ListedConnection.columns>

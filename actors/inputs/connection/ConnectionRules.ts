@@ -35,12 +35,12 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   return undefined
 }
 
-/** Fields that are checked in a new Connection, and in new values for an existing one. */
+/** Fields that are checked when a Connection is created, and when an existing one gets new values. */
 type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
 
 /**
  * Returns the reason why the use rule does not fit this kind. Git Connections have no Project rule, because a Source does
- * not belong to a Project. Their origins limit them instead.
+ * not belong to a Project. Instead, their origins limit where they can be used.
  */
 const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
   if (kind === "provider" || use === undefined) return undefined

@@ -34,8 +34,8 @@ export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<Cr
   row.origins === null ? [] : OriginsJson.read(row.origins)
 
 /**
- * Returns the proposed origins. Omits hosts that cannot be written as an origin, for example with an asterisk, because they
- * cannot be confirmed.
+ * Returns the proposed origins. Omits hosts that cannot be written as an origin, such as hosts with an asterisk, because
+ * they cannot be confirmed.
  */
 export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
@@ -47,7 +47,7 @@ const originFields = (row: ListedConnection) => {
   return row.origins === null ? { origins: [], proposedOrigins: proposedOriginsOf(row) } : { origins: originsOf(row) }
 }
 
-/** The secret part of a Connection. It is decrypted only for a Run or a fetch. */
+/** The secret part of a Connection. It is decrypted only when svc needs it, for example for a Run or a fetch. */
 export const ConnectionSecrets = Schema.Struct({
   values: Schema.Record(Schema.String, Schema.String),
   files: Schema.Array(
@@ -62,7 +62,7 @@ export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const decodeConnection = storedRecord(Connection)
 
-/** Returns the use rule: who may use the Connection, and where. */
+/** Returns the use rule, which determines who may use the Connection and where. */
 export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
 /** Returns the current status. Derives `expired` from the clock, because the job that expires Connections may be late. */
@@ -133,7 +133,7 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
-  /** Replaces `secrets`, which must then be empty. */
+  /** If set, it takes the place of `secrets`, which must be empty. */
   readonly providedBy?: ProvidedBy | undefined
   /** Only for Connections to Git servers and forges. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
@@ -196,7 +196,7 @@ export class ConnectionStore extends Context.Service<
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<boolean>
     /** Deletes the sealed values permanently. */
     readonly revoke: (id: ConnectionId) => Effect.Effect<void>
-    /** Confirms these origins permanently. */
+    /** Records these origins as confirmed, permanently. */
     readonly confirmOrigins: (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
     readonly touch: (id: ConnectionId) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
@@ -319,7 +319,8 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fnUntraced(function* (row: ConnectionRow) {
-        // Checks the status regardless of earlier checks, because the values can only be read here.
+        // Checks the status even if callers have checked it before, because this is the only place where the values can be
+        // read.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })

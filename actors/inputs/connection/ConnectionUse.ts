@@ -21,7 +21,7 @@ export interface RefAttempt {
   readonly automatic: boolean
 }
 
-/** Returns the basis on which the ref may receive private data, or `undefined` if it may not. */
+/** Returns the grounds on which code at the ref may receive private data, or `undefined` if it may not. */
 export const decideRef = (attempt: RefAttempt): "lane" | OpenedForRef["basis"] | undefined => {
   if (attempt.isOfLane || attempt.lanes.includes(attempt.ref)) return "lane"
   if (attempt.allowed.includes(attempt.ref)) return "rule"
@@ -38,10 +38,10 @@ export interface UseAttempt {
   readonly automatic: boolean
   /** Absent for a Git Connection, because a Source does not belong to a Project. */
   readonly projectId?: ProjectId | undefined
-  /** `path` is absent until a module has been selected. */
+  /** The module; its `path` is absent until a module has been selected. */
   readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
   readonly ref: string
-  /** The refs that apply if the rule has none: the adopted lane and the Source's default. */
+  /** The refs that apply if the rule contains none: those of the adopted lane and of the Source's default. */
   readonly defaultRefs: ReadonlyArray<string>
   /** True if a snapshot of one of the default refs has this commit. */
   readonly isOfLane: boolean

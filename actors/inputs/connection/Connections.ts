@@ -13,7 +13,7 @@ import type { ConnectionId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { CommandContext } from "../../../schema/commands/Command.ts"
 import type { Page, PageRequest } from "../../base/paging/RowPages.ts"
 
-/** The registration of a GitHub App that a browser has started. */
+/** A registration of a GitHub App that was started in a browser. */
 export interface StartedAppRegistration {
   readonly workspaceId: WorkspaceId
   /** Address of GitHub's website. */
@@ -38,8 +38,8 @@ export class Connections extends Context.Service<
       kind?: Connection["kind"]
     ) => Effect.Effect<Page<Connection>, ApiError>
     /**
-     * Returns Git Connections that Sources use, but whose credentials cannot be sent anywhere until their origins are
-     * confirmed.
+     * Returns the Git Connections that Sources use but whose origins are unconfirmed, so that their credentials cannot be
+     * sent anywhere yet.
      */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     /** Starts an authorization at the helper's server. Returns the URL for the browser. */

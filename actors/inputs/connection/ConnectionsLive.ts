@@ -19,7 +19,7 @@ import { appRegistration } from "./StartAppRegistration.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
 
-/** Returns the time from which an expiry is listed as needing attention. */
+/** Returns the time at which svc starts to list a Connection's expiry as needing attention. */
 const noticeOf = (expiresAt: string | null): string | null =>
   expiresAt === null
     ? null

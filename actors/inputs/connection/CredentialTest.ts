@@ -18,7 +18,7 @@ export class CredentialsRefused extends Schema.TaggedError<CredentialsRefused>()
   message: Schema.String
 }) {}
 
-/** Returns the credentials to test, for each server in a Git Connection's origins. */
+/** Returns the credentials of a Git Connection, to be tested on each server in the Connection's origins. */
 export const gitCredentials = (row: ConnectionRow, { values }: ConnectionSecrets): GitCredentials =>
   GitCredentials.basic(
     { username: Redacted.make(values["username"] ?? "git"), password: Redacted.make(values["token"] ?? "") },
@@ -31,7 +31,10 @@ interface FetchedSource {
   readonly default_ref: string
 }
 
-/** Tests credentials as far as possible without a Run. Contacts Git servers and forges, but not the services of providers. */
+/**
+ * Tests credentials as far as possible without a Run. Contacts Git servers and forges, but not the services that providers
+ * use.
+ */
 export class CredentialTest extends Context.Service<
   CredentialTest,
   {

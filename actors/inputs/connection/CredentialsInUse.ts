@@ -83,7 +83,7 @@ export class CredentialsInUse extends Context.Service<
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
     /** Like `keep`, for tokens. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
-    /** Returns texts to redact: replaced values that a Run may still have, and tokens, which Runs never receive. */
+    /** Returns texts to redact: replaced values that a Run may still have, and also the tokens that Runs never receive. */
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /**
      * Returns texts to redact: values that have replaced the Run's values since it started. Both old and new values are
@@ -117,7 +117,7 @@ export class CredentialsInUse extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
-        // Also finds Runs with older values, because later values are redacted from the output of those Runs.
+        // Also finds Runs that received older values, because all later values are redacted from their output as well.
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return

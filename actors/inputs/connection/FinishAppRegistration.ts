@@ -18,7 +18,7 @@ import { appKeyFile } from "./CredentialRecipes.ts"
 import { authorise, nothingOpen } from "./FinishAuthorization.ts"
 import { appRegistration } from "./StartAppRegistration.ts"
 
-/** Returns the code of the response, or `undefined` unless there is exactly one and it is well-formed. */
+/** Returns the code in the response, or `undefined` if there is not exactly one or it is malformed. */
 const codeOf = (search: string): Redacted.Redacted | undefined => {
   const [code, ...others] = new URLSearchParams(search).getAll("code")
   return code === undefined || others.length > 0 || !/^[A-Za-z0-9_-]{1,200}$/.test(code)
@@ -39,7 +39,7 @@ const exchangeRefusal = ({ message, reason }: ForgeFailure): ApiError => {
   }
 }
 
-/** Uses up the registration if person and session match. */
+/** Uses up the registration if the person and the session match. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAppRegistration) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -47,13 +47,13 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   if (Option.isNone(found) || found.value.helperId !== appRegistration) return yield* nothingOpen
   const open = found.value
   const stranger = answererProblem(open, { subject: context.actor.subject, sessionId: request.sessionId })
-  // Keeps the registration open, because the person who started it may still return.
+  // Keeps the registration open, because the person who started the registration may still return.
   if (stranger !== undefined) return yield* stranger
   if (!(yield* authorizations.spend(open.state))) return yield* nothingOpen
   return open
 })
 
-/** Creates the Connection. Fails if the person has lost the authority in the meantime. */
+/** Creates the Connection. Fails if the person is no longer allowed to create it. */
 const settle = Effect.fnUntraced(function* (context: CommandContext, open: OpenAuthorization, app: CreatedApp) {
   const { connectionId, draft, issuer, workspaceId } = open
   const { displayName } = draft

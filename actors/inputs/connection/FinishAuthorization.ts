@@ -54,7 +54,7 @@ export const authorise = Effect.fnUntraced(function* ({ sessionId, subject, work
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
-/** Uses up the authorization if person, session and helper match. */
+/** Uses up the authorization if the person, the session and the helper match. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -62,7 +62,7 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   if (Option.isNone(found)) return yield* nothingOpen
   const open = found.value
   const stranger = answererProblem(open, { subject: context.actor.subject, sessionId: request.sessionId })
-  // Keeps the authorization open, because the person who started it may still return.
+  // Keeps the authorization open, because the person who started the authorization may still return.
   if (stranger !== undefined) return yield* stranger
   if (!(yield* authorizations.spend(open.state))) return yield* nothingOpen
   const problem = serverProblem(open, request.helperId, yield* findHelper(open.helperId))
@@ -125,8 +125,8 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
 })
 
 /**
- * Creates a Connection from the draft, or stores new tokens in an existing one. Fails if the person has lost the authority in the
- * meantime.
+ * Creates a Connection from the draft, or stores new tokens in an existing one. Fails if the person is no longer allowed to
+ * do so.
  */
 const settle = Effect.fnUntraced(function* (
   context: CommandContext,

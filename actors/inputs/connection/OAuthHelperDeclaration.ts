@@ -37,9 +37,9 @@ const ownParameters: ReadonlySet<string> = new Set([
 
 const Client = Schema.Struct({
   id: Schema.NonEmptyString,
-  /** Defaults to a method that the server's metadata lists. */
+  /** If absent, svc uses a method that the server's metadata lists. */
   authentication: Schema.optionalKey(Schema.Literals(["client_secret_basic", "client_secret_post"])),
-  /** A file or environment variable with the client secret. A public client has no secret. */
+  /** A file or an environment variable that contains the client secret. A public client has no secret. */
   secretFile: Schema.optionalKey(Schema.NonEmptyString),
   secretEnv: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)))
 }).check(
@@ -54,7 +54,7 @@ const MadeConnection = Schema.Struct({
   kind: Schema.optionalKey(ConnectionKind),
   recipeId: Schema.optionalKey(Schema.String),
   authMode: Schema.optionalKey(Schema.String),
-  /** The destination of the access token: an environment variable, or `token` of a Git Connection. */
+  /** Where the access token is delivered: the name of an environment variable, or `token` for a Git Connection. */
   accessToken: Schema.NonEmptyString,
   /** Additional values that are the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
@@ -80,7 +80,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   ),
   client: Client,
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
-  /** With `sent`, svc sends a PKCE challenge even if the server's metadata does not list PKCE. */
+  /** If `sent`, svc sends a PKCE challenge even if the server's metadata does not list PKCE. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
   /** Additional parameters for the authorization request. */
   parameters: Schema.optionalKey(

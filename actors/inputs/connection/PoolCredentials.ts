@@ -51,6 +51,6 @@ export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceI
   return found.length > 0
 })
 
-/** Returns the same message for a pool that does not exist, so that the message does not reveal which pools exist. */
+/** Returns the same message if the pool does not exist, so that the message does not reveal which pools exist. */
 export const notProvided = ({ name, pool }: ProvidedBy): string =>
   `The operator does not let this Workspace use the credentials ${name} of the pool ${pool}. The operator does that with: svc admin pool provide ${pool} ${name} WORKSPACE`

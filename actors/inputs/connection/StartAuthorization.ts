@@ -68,7 +68,7 @@ export const startAuthorization = Effect.fn("Connection.startAuthorization")(fun
     yield* checkUse(request.workspaceId, helper.kind, request.use)
     return row
   })
-  // Checks early, before resolving the other server's addresses. The transaction checks again.
+  // Performs the check early, before svc resolves the other server's addresses. The transaction repeats it.
   yield* checked
   const proof = yield* authorizations.proof
   const authorizationUrl = yield* client

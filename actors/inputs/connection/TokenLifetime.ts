@@ -52,6 +52,6 @@ export const isDue = ({ accessTokenExpiresAt, grantedAt, refreshable }: StoredOA
   return remaining(accessTokenExpiresAt, at) < Math.min(half, Duration.toMillis(longestNotice))
 }
 
-/** Returns true if the access token remains valid long enough to use it without renewal. */
+/** Returns true if the access token remains valid for long enough to be used before it is renewed. */
 export const stillServes = ({ accessTokenExpiresAt }: StoredOAuth, at: string): boolean =>
   accessTokenExpiresAt === undefined || remaining(accessTokenExpiresAt, at) > Duration.toMillis(shortestUse)

@@ -48,7 +48,7 @@ export interface RenewalSetback {
   readonly message: string
   /** True if the authorization is permanently invalid. */
   readonly isLasting: boolean
-  /** True if the server did nothing, so that the old refresh token is still valid. */
+  /** True if the request changed nothing at the server, so that the old refresh token is still valid. */
   readonly hadNoEffect: boolean
 }
 
@@ -58,7 +58,7 @@ export const renewalSetback = (
   { error, message, reason }: Pick<OAuthFailure, "error" | "message" | "reason">
 ): RenewalSetback => {
   const name = JSON.stringify(displayName)
-  // If the response was lost, the refresh token may no longer work.
+  // If there was no usable response, the server may have replaced the refresh token, which then no longer works.
   const hadNoEffect = reason !== "unanswered" && reason !== "invalid"
   if (error !== "invalid_grant") {
     const why = `The access token of the Connection ${name} could not be renewed: ${message}`
@@ -81,7 +81,7 @@ export const stopsUse = (oauth: StoredOAuth, isLasting: boolean, at: string): bo
 
 type Renewable = Pick<ConnectionRow, "version" | "token_generation">
 
-/** Returns true if the request for the tokens was made for this version of the Connection. */
+/** Returns true if the tokens were requested for the Connection's current version. */
 export const takesTokens = (asked: Renewable, row: Renewable & Pick<ConnectionRow, "status">): boolean =>
   row.version === asked.version && row.token_generation === asked.token_generation && isUsable(row.status)
 

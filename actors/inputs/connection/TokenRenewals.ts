@@ -9,8 +9,8 @@ export class TokenRenewals extends Context.Service<
   TokenRenewals,
   {
     /**
-     * Renews access tokens that expire soon, before a Run receives them. Returns the reasons why Connections cannot be used, by
-     * id. Never call it in a transaction, because it contacts a server.
+     * Renews access tokens that expire soon, before a Run receives them. Returns the reasons why Connections cannot be used,
+     * keyed by Connection id. Never call it in a transaction, because it contacts a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
     /** Revokes the tokens of ended Connections at their servers. Call it repeatedly until it succeeds. */

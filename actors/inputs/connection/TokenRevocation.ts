@@ -11,7 +11,7 @@ import type { ConnectionId } from "../../../schema/records/Ids.ts"
 import { type ConnectionTokenPair, ConnectionTokens, oauthFaultOf, oauthOf } from "./ConnectionTokens.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 
-/** Delay between retries, and the time after which svc gives up. */
+/** Delay between attempts to revoke tokens (`retryAfter`), and time after which svc gives up (`givenUpAfter`). */
 const retryAfter = Duration.hours(1)
 const givenUpAfter = retention.tokenRevocation.after
 

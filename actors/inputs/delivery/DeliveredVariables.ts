@@ -7,7 +7,7 @@ import type { EndpointValues } from "./Endpoints.ts"
 import type { SecretShape } from "./GeneratedSecrets.ts"
 import type { IdentityValues } from "./IdentityCapability.ts"
 
-/** The resolved requirements of a configuration. */
+/** The requirements of a configuration, as resolved for the Capsule. */
 export interface DeliveredValues {
   readonly endpoint?: EndpointValues | undefined
   readonly identity?: IdentityValues | undefined

@@ -14,7 +14,7 @@ import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
 import { IdentityCapability } from "./IdentityCapability.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 
-/** A Capsule, and the configuration of its Run. */
+/** A Capsule and the configuration that its Run uses. */
 export interface DeliverySubject {
   readonly capsule: GuardedCapsuleRow
   readonly requires: ReadonlyArray<CompiledRequirement>
@@ -58,8 +58,8 @@ export class Deliveries extends Context.Service<
     /** Returns the values of the last apply. Creates nothing, so it fails if a generated secret has been erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
-     * Activates pinned deliveries in the transaction that settles a successful apply. Returns the deliveries that could not
-     * be activated instead of failing, because a completed apply is never undone.
+     * Activates pinned deliveries in the transaction that settles a successful apply. If deliveries cannot be activated,
+     * returns them instead of failing, because a completed apply is never undone.
      */
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** Ends all deliveries in the transaction that settles a destroy. */

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * A requirement cannot be delivered, or has changed since the review. Nothing has been executed. `message` contains names of
- * requirements and variables, but never a value.
+ * A requirement cannot be delivered or has changed since the review. At this point, nothing has been executed. `message`
+ * contains the names of requirements and variables, but never a value.
  */
 export class DeliveryRefused extends Schema.TaggedError<DeliveryRefused>()("DeliveryRefused", {
   code: Schema.Literals([

@@ -42,7 +42,7 @@ export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
  * Endpoints that the operator assigns. If there are none (the default), modules that need an endpoint cannot be planned.
- * Read on each use, because a reload can change them.
+ * They are read each time they are used, because a reload can change them.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/inputs/delivery/EndpointPolicy",

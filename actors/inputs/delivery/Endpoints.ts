@@ -6,12 +6,12 @@ import { assignedEndpoint, EndpointPolicy } from "./EndpointPolicy.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { rowShape } from "../../base/database/Table.ts"
 
-/** The values of an `http.endpoint` requirement, by slot. */
+/** The values of an `http.endpoint` requirement, keyed by slot. */
 export interface EndpointValues {
   readonly url: string
   readonly subdomain?: string
   readonly routePattern?: string
-  /** Only used for an identity; not delivered in any slot. */
+  /** Used only to register an identity; no slot delivers these values. */
   readonly postLogoutPaths?: ReadonlyArray<string>
 }
 

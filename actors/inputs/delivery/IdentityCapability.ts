@@ -4,7 +4,7 @@ import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import type { EndpointValues } from "./Endpoints.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 
-/** The four values of an `identity.oidc` requirement, by slot. None is secret. */
+/** The four values of an `identity.oidc` requirement, keyed by slot. None of them is secret. */
 export type IdentityValues = IdentityDelivery
 
 const unavailable = () =>
@@ -25,7 +25,7 @@ export class IdentityCapability extends Context.Service<
       capsuleId: CapsuleId,
       endpoint: EndpointValues
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
-    /** Checks, before the apply's tool starts, that no pinned value has changed. */
+    /** Checks that no pinned value has changed. Called before the apply's tool starts. */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
     /** Registers the identity in the transaction that settles a successful apply. Repeating the call changes nothing. */
     readonly register: (

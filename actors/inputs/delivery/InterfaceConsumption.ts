@@ -36,8 +36,8 @@ export class InterfaceConsumption extends Context.Service<
       requires: ReadonlyArray<CompiledRequirement>
     ) => Effect.Effect<ReadonlyArray<ConsumedInterface>, DeliveryRefused>
     /**
-     * Checks, before the apply's tool starts, that the Interfaces are the same and unambiguous, and that their bindings are
-     * valid.
+     * Checks that the requirements still match the same Interfaces, unambiguously, and that their bindings are valid. Called
+     * before the apply's tool starts.
      */
     readonly check: (
       capsule: CapsuleRow,

@@ -5,7 +5,7 @@ import { permissionsText } from "../../ledger/interface/InterfaceLedger.ts"
 import type { BindingRow } from "../../ledger/interface/InterfaceRow.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 
-/** A resolved `interface.consume` requirement of a plan. */
+/** An `interface.consume` requirement of a plan, after it has been resolved. */
 export interface ConsumedInterface {
   readonly key: string
   readonly interfaceId: InterfaceId
@@ -72,7 +72,7 @@ export const bindingProblem = (
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
-  /** The Interface that currently matches. Not looked up if there is no binding. */
+  /** The Interface that currently matches. It is not looked up if there is no binding. */
   readonly interfaceId: InterfaceId | undefined
   /** True if the binding belongs to an active member of the Workspace. */
   readonly isMember: boolean
@@ -100,7 +100,7 @@ export const reviewProblem = (
       )
 }
 
-/** Returns the Capsule's bindings that its apply does not use, which are therefore disabled. */
+/** Returns those bindings of the Capsule that its apply does not use; the caller disables them. */
 export const unusedBindings = <Row extends Pick<BindingRow, "request_key" | "interface_id">>(
   rows: ReadonlyArray<Row>,
   consumed: ReadonlyArray<Pick<ConsumedInterface, "key" | "interfaceId">>

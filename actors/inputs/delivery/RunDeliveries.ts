@@ -9,7 +9,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import type { PlannedSignIn } from "../../../schema/records/Run.ts"
 
-/** Secrets that svc generated for inputs, sealed. */
+/** Sealed secrets that svc generated for inputs. */
 export const GeneratedSecretRow = table("generated_secrets", {
   id: Schema.String,
   workspace_id: WorkspaceId,
@@ -96,7 +96,7 @@ const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: Pin
     pinned
   ])
 
-/** Stores the deliveries of plans: one sealed row per plan, with a keyed digest of its authority. */
+/** Stores the deliveries of plans: one sealed row per plan, with a keyed digest of the delivery's authority. */
 export class RunDeliveries extends Context.Service<
   RunDeliveries,
   {
@@ -182,7 +182,10 @@ export class RunDeliveries extends Context.Service<
   )
 }
 
-/** Returns the sign-in that an apply of the plan registers for the Capsule's application, or `undefined` if it registers none. */
+/**
+ * Returns the sign-in registration that an apply of the plan makes for the Capsule's application, or `undefined` if it
+ * registers none.
+ */
 export const plannedSignIn = ({ endpoint, identity }: ResolvedDeliveries): PlannedSignIn | undefined =>
   endpoint === undefined || identity === undefined
     ? undefined

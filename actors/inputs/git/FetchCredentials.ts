@@ -10,7 +10,7 @@ import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
 import { provided } from "../../base/Provided.ts"
 
-/** The repository to fetch, with its Git Connection. */
+/** The repository to fetch, and the Git Connection to fetch it with. */
 export interface FetchedWith {
   readonly url: string
   readonly ref: string
@@ -22,8 +22,8 @@ export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by"
   Partial<Pick<RunRow, "coordinator_kind">>
 
 /**
- * Returns the credentials that a Run may send to a repository, after checking every use rule of the Connection. Without a
- * Connection, there are no credentials.
+ * Returns the credentials that a Run may send to a repository, after checking every use rule of the Connection. If there is
+ * no Connection, returns no credentials.
  */
 export const makeFetchCredentials = Effect.gen(function* () {
   const connections = yield* ConnectionStore

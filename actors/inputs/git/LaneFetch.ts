@@ -21,7 +21,7 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** True if a person requested a sync of the whole Source. All other lanes in use are then checked as well. */
+  /** True if a person requested a sync of the whole Source. In that case, all other lanes in use are checked as well. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })
@@ -65,7 +65,7 @@ export const runErrorCode = (tag: string): string => {
   }
 }
 
-/** Fetches a lane for a Run. With `reuse`, skips the fetch if the commit already has a snapshot. */
+/** Fetches a lane for a Run. If `reuse` is set, skips the fetch if the commit already has a snapshot. */
 export const makeLaneFetch = Effect.gen(function* () {
   const snapshots = yield* SnapshotSync
   const remote = yield* GitRemote

@@ -23,7 +23,7 @@ const mostHistories = 64
 /** Maximum time for a query. Kept short, because a person is waiting for the result. */
 const patience = Duration.seconds(20)
 
-/** A cached history, set once it has been read. `lock` is held during the request. */
+/** A cached history, which is set once svc has read it. `lock` is held during the request. */
 interface Remembered {
   readonly lock: Semaphore.Semaphore
   history?: CommitHistory

@@ -9,8 +9,8 @@ import { makeFetchCredentials } from "./FetchCredentials.ts"
 type ReadSource = Pick<SourceRow, "id" | "workspace_id" | "url" | "default_ref" | "auth_connection_id">
 
 /**
- * Reads a repository without a request by a person. Uses the Git Connection with the authority of the person who attached it, as
- * scheduled syncs do.
+ * Reads a repository when no person has requested it. Uses the Git Connection with the authority of the person who attached
+ * it, as scheduled syncs do.
  */
 export const makeRepositoryReads = Effect.gen(function* () {
   const remote = yield* GitRemote

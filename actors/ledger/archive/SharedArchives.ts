@@ -29,7 +29,7 @@ export const SharedArchivePartRow = table("shared_archive_parts", {
 
 const Part = rowShape({ bytes: Schema.Uint8Array })
 
-/** Size of a part. Each part is written by one statement without the database's write lock. */
+/** Size of a part of an archive. Each part is written by a single statement that does not take the database's write lock. */
 const partBytes = 1024 * 1024
 
 /** The name of an archive. The on-disk store uses the same name. */
@@ -50,7 +50,7 @@ export class SharedArchives extends Context.Service<
     readonly publish: (name: ArchiveName, file: string) => Effect.Effect<void, SqlError | PlatformError.PlatformError>
     /** Writes the copy to a file. Returns false if there is no copy. */
     readonly fetch: (name: ArchiveName, file: string) => Effect.Effect<boolean, SqlError | PlatformError.PlatformError>
-    /** Removes copies that are older than this number of milliseconds and not in `keep`. */
+    /** Removes copies that are older than the given number of milliseconds and not listed in `keep`. */
     readonly cleanUp: (kind: ArchiveKind, keep: ReadonlySet<string>, olderThan: number) => Effect.Effect<void, SqlError>
   }
 >()("svc/actors/ledger/archive/SharedArchives") {

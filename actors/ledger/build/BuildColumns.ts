@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { BuildReference } from "../../../runner/execution/RunJob.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 
-/** Columns that identify a build's archive and reveal whether the archive has changed. */
+/** Columns that identify a build's archive and make it possible to detect changes to it. */
 export const BuildColumns = rowShape({
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int)

@@ -48,7 +48,7 @@ export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiErro
   if (plan.status !== "succeeded" || plan.approved_at === null) {
     return failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
   }
-  // Compares the time instead of the status, because the job that expires plans may be late.
+  // Checks the expiry time instead of the status, because the job that expires plans may be late.
   if (plan.expires_at !== null && plan.expires_at <= at) {
     return failedPrecondition("The plan has expired and cannot be applied. Plan again.")
   }

@@ -12,7 +12,7 @@ export type RollbackChoices = typeof RollbackChoices.Type
 
 const decodeSpec = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ rollback: RollbackChoices })))
 
-/** Column values of an unpinned Capsule. */
+/** Values of the pin columns for an unpinned Capsule. */
 export const unpinned = {
   pinned_run_id: null,
   pinned_by: null,

@@ -38,7 +38,7 @@ export interface NewCapsule {
   readonly importedFrom?: string | undefined
 }
 
-/** The ref and path of a Source that a Capsule follows. */
+/** The ref and the path, in a Source, that a Capsule follows. */
 export interface Lane {
   readonly sourceId: SourceId
   readonly ref: string
@@ -65,13 +65,13 @@ export class CapsuleLedger extends Context.Service<
     /** Sets the time of the next scheduled drift check. Keeps `updated_at`, because the Capsule itself does not change. */
     readonly schedule: (id: CapsuleId, dueAt: string | null) => Effect.Effect<void>
     /**
-     * Replaces the reasons why the Capsule is stale. If no reason remains, a `stale` Capsule becomes `active`; any other status
-     * is kept.
+     * Replaces the reasons why the Capsule is stale. If no reason remains and the status is `stale`, it becomes `active`;
+     * any other status is kept.
      */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** Called after a change to a Connection, so that Capsules waiting for the Connection can be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
-    /** Makes the next `StaleReasons.compareUnread` compare all consumers of this Capsule. */
+    /** Marks all consumers of this Capsule, so that the next `StaleReasons.compareUnread` compares them. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
     /**
      * Records that a decision about the snapshot is due for the Capsules of this lane. The step that makes the decision also

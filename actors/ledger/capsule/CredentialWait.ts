@@ -6,7 +6,7 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 
-/** The next action after a change to the Connection, and the role that can perform it. */
+/** The action that follows a change to the Connection, and the role that can perform it. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
 /** Facts about a blocked credential that its `ProviderResolution` does not contain. */
@@ -36,7 +36,7 @@ const turnOf = (
   if (connection === "unconfirmed") {
     return { turn: "operator", next: "The operator of this service looks at what the restore brought back." }
   }
-  // A revoked Connection cannot be restored, so a different one must be bound.
+  // A revocation cannot be undone, so a different Connection must be bound.
   if (connection === "revoked") {
     return { turn: "admin", next: "An owner or admin binds another Connection with a configuration plan." }
   }

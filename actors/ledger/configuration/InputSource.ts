@@ -1,6 +1,6 @@
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 
-/** A set of names. Values are not needed here. */
+/** A collection of names. Their values are not needed here. */
 interface Names {
   readonly has: (name: string) => boolean
 }
@@ -19,7 +19,7 @@ export type InputSource =
   | "capsule_name"
   | "workspace_scoped_capsule_name"
   | "connection"
-  /** No value is set, but the module has a default. */
+  /** No source sets a value, but the module has a default. */
   | "module"
   | "missing"
 

@@ -22,7 +22,7 @@ import type { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConf
 import { fits } from "./VariableRules.ts"
 import { defaultOperatorPolicy, type OperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
 
-/** The operator's limits, which no repository can widen. Reads `policy` on each use because a reload can change it. */
+/** The operator's limits, which no repository can widen. Reads `policy` each time, because a reload can change it. */
 export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy }>(
   "svc/actors/ledger/configuration/InstallPolicy",
   { defaultValue: () => ({ policy: defaultOperatorPolicy }) }
@@ -76,7 +76,10 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
   return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
-/** Returns the pins for the given snapshot. A review is valid only if it has the same pins, regardless of its report. */
+/**
+ * Returns the pins for the given snapshot. A review is valid only if it was made with the same pins, whichever report it
+ * used.
+ */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
   reportId: CompatibilityReportId | undefined,

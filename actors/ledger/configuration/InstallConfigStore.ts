@@ -45,7 +45,7 @@ export const InstallConfigRow = table("install_configs", {
 })
 export type InstallConfigRow = RowOf<typeof InstallConfigRow.columns>
 
-/** The columns for lists. Omits the private values. */
+/** The columns that lists read. They exclude the private values. */
 export const ListedConfig = InstallConfigRow.without("private_variables")
 export type ListedConfig = RowOf<typeof ListedConfig.columns>
 
@@ -72,7 +72,10 @@ export const StoredConfig = Schema.Struct({
   outputs: Schema.Array(ReportOutput),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
   sourceBuild: Schema.optionalKey(SourceBuild),
-  /** Absent if the operator has no base configuration for the module, or if an earlier release stored the configuration. */
+  /**
+   * Absent if the operator has not defined a base configuration for the module, or if an earlier release stored the
+   * configuration.
+   */
   operator: Schema.optionalKey(StoredOperatorConfig)
 })
 export type StoredConfig = typeof StoredConfig.Type
@@ -135,8 +138,8 @@ export class InstallConfigStore extends Context.Service<
   InstallConfigStore,
   {
     /**
-     * Inserts a configuration and returns its digest. Inserting the same id and digest again succeeds without a change. Runs in
-     * the caller's transaction.
+     * Inserts a configuration and returns its digest. Inserting the same id and digest again succeeds but changes nothing.
+     * Runs in the caller's transaction.
      */
     readonly insert: (config: NewInstallConfig) => Effect.Effect<string>
     readonly load: (id: InstallConfigId | null) => Effect.Effect<LoadedInstallConfig | undefined>

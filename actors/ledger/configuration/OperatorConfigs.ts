@@ -15,7 +15,9 @@ export interface OperatorConfigsShape {
   readonly loadedAt: string
 }
 
-/** The operator's profiles and base configurations. Read on each use, because a reload can change them. */
+/**
+ * The operator's profiles and base configurations. They are read each time they are used, because a reload can change them.
+ */
 export const OperatorConfigs = Context.Reference<OperatorConfigsShape>(
   "svc/actors/ledger/configuration/OperatorConfigs",
   {
@@ -46,7 +48,7 @@ export const profileOf = (operator: OperatorConfigsShape, name: string): NamedPr
 
 /** The base configuration that a configuration was compiled from, as stored with it. */
 export const StoredOperatorConfig = Schema.Struct({
-  /** Digest of the whole base configuration, so any change to it is detected. */
+  /** Digest of the whole base configuration, so that svc detects any change to it. */
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
   profile: Schema.String,
@@ -70,7 +72,7 @@ export const digestOfBase = (config: OperatorBaseConfig): string => {
   return requestDigest(encodeBase(rules))
 }
 
-/** Selects the base configuration for a module by its path in the repository at `url`. */
+/** Selects the base configuration for the module at a path in the repository at `url`. */
 export const operatorBaseOf = (
   { baseConfigs }: OperatorConfigsShape,
   module: { readonly url: string; readonly path: string }

@@ -110,7 +110,7 @@ export class OperatorSuccession extends Context.Service<
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
         // A restore executes nothing, so operator changes do not matter. The plan that must follow the restore uses the
-        // settings in effect at that time.
+        // settings that are in effect when it is created.
         if (plan.type === "restore") return undefined
         const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)

@@ -14,7 +14,7 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const operator = yield* OperatorConfigs
     return Effect.fnUntraced(function* (configId) {
-      // Skips the query in most installations, because they define no pool.
+      // If the operator defines no pool, as in most installations, the query is skipped.
       if (Object.values(operator.profiles).every(({ pool }) => pool === undefined)) return localPool
       const [config] = yield* ProfileName.rows(sql)`SELECT json_extract(config, '$.operator.profile') AS profile
         FROM install_configs WHERE id = ${configId ?? null}`

@@ -107,7 +107,7 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: Wo
   )
 
 /**
- * Finds the Workspace to which the id of a ready-made configuration belongs. Ids cannot be reversed, so the first lookup of
+ * Finds the Workspace to which the id of an operator's configuration belongs. Ids cannot be reversed, so the first lookup of
  * an unknown id computes the ids of all Workspaces, once per set of base configurations.
  */
 export const readyMadeOwners = (operator: OperatorConfigsShape) => {

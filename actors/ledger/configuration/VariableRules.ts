@@ -8,7 +8,10 @@ import { exceedsJsonLimits, type JsonValueExcess } from "../../../schema/json/Js
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 
-/** Returns true for an integer outside the range in which JSON numbers are exact, because the intended number is unknown. */
+/**
+ * Returns true for an integer outside the range in which JSON numbers are exact, because nobody can know which number was
+ * intended.
+ */
 const isRounded = (value: Schema.Json): boolean =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
 
@@ -125,7 +128,7 @@ export const notTheirs = ({ origin }: GovernedVariable): string | undefined => {
   }
 }
 
-/** Adds to each variable whether it has a value. */
+/** Adds to each variable a flag that is true if the variable has a value. */
 export const marked = (
   variables: ReadonlyArray<DeclaredVariable>,
   values: VariableValues
@@ -133,9 +136,9 @@ export const marked = (
   variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
 
 /**
- * Checks values against the declared inputs: names are known, types match, svc does not fill the input itself, and there are
- * no redaction marks or secrets too short to redact. Fails with `invalid_request`; the error contains the variable's name,
- * never its value.
+ * Checks values against the declared inputs: the names must be known, the types must match, svc must not fill the input
+ * itself, and no value may contain a redaction mark or be a secret that is too short to redact. Fails with
+ * `invalid_request`; the error contains the variable's name, never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,

@@ -7,7 +7,7 @@ import { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../../schema/records/Ids.ts"
 
-/** A value that a plan received from a dependency. Also recorded for dependencies that provided nothing. */
+/** A value that a plan received from a dependency. A dependency that provided nothing is recorded as well. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
   /** The share that provided the value, if the producer is in another Workspace. */
@@ -53,7 +53,7 @@ const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => 
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
 }
 
-/** Returns the plan's record of an offer, or the reason why the plan is void regardless of the value. */
+/** Returns the plan's record of an offer, or a reason that voids the plan regardless of the offered value. */
 export const takenOf = (
   consumed: ReadonlyArray<ConsumedOutput>,
   offer: Pick<OfferedOutput, "dependencyId" | "input">

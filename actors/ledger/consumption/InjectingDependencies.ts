@@ -5,7 +5,7 @@ import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
 
 const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 
-/** Returns the dependencies that fill inputs of a Capsule. If two fill the same input, the later one wins. */
+/** Returns the dependencies that fill inputs of a Capsule. If two dependencies fill the same input, the later one wins. */
 export const injectingDependencies = Effect.fn("injectingDependencies")(function* (consumerCapsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* DependencyRow.rows(sql)`SELECT * FROM dependencies

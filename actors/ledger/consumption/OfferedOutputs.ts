@@ -22,7 +22,7 @@ const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
-/** The share that provides an Output, and the producer's name for it. */
+/** The share that provides an Output, and the name that the producer uses for the Output. */
 interface SharedFrom {
   readonly name: string
   readonly shareId: OutputShareId
@@ -82,16 +82,18 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly producerCapsuleId: CapsuleId
   /** `undefined` if the producer has ended. */
   readonly producerName: string | undefined
-  /** The consumer's name for the Output, and the input that the Output fills. Both are absent for `remote_state`. */
+  /**
+   * The name that the consumer uses for the Output, and the input that the Output fills. Both are absent for `remote_state`.
+   */
   readonly output: string | undefined
   readonly input: string | undefined
   readonly required: boolean
-  /** The producer's name for the Output. */
+  /** The name that the producer uses for the Output. */
   readonly name: string | undefined
   readonly outputShareId: OutputShareId | undefined
   readonly stateVersionId: StateVersionId | undefined
   readonly given: ReadonlyArray<OutputRow>
-  /** The reason why an existing Output is not offered. */
+  /** The reason why the Output, although it exists, is not offered. */
   readonly withheld: string | undefined
   /** The reason why the producer has ended; `undefined` while it exists. */
   readonly ended: string | undefined
@@ -214,8 +216,8 @@ const sameOutput = Effect.fnUntraced(
 )
 
 /**
- * The StateVersion and Output that a consumer received. Without a StateVersion, the consumer received nothing; without a
- * name, it received all Outputs.
+ * The StateVersion and the Output that a consumer received. If there is no StateVersion, the consumer received nothing; if
+ * there is no name, it received all Outputs.
  */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined

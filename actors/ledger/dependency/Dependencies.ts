@@ -23,7 +23,10 @@ import { DependencyEdgeRow, DependencyRow, toDependency } from "../consumption/D
 import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** Manages dependencies, which pass Outputs to inputs of other Capsules and thereby order the Capsules. */
+/**
+ * Manages dependencies, which pass Outputs of one Capsule to inputs of another and thereby determine the order of the
+ * Capsules.
+ */
 export class Dependencies extends Context.Service<
   Dependencies,
   {
@@ -133,7 +136,8 @@ const make = Effect.gen(function* () {
         newestFirst: false,
         conditions: [
           read`(producer_capsule_id = ${capsuleId} OR consumer_capsule_id = ${capsuleId})`,
-          // Hides consumers in other Workspaces: the producing Workspace must not see which of their Capsules consume its share.
+          // Hides consumers in other Workspaces: the producing Workspace must not see which Capsules of another Workspace
+          // consume its share.
           read`workspace_id = (SELECT c.workspace_id FROM capsules c WHERE c.id = ${capsuleId})`
         ],
         filter: [capsuleId]

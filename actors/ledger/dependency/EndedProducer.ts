@@ -10,9 +10,9 @@ import { DependencyRow } from "../consumption/DependencyRow.ts"
 import { RunRow } from "../run/RunRow.ts"
 
 /**
- * Handles a producer that ends, in the caller's transaction: its consumers become stale, plans that used its Outputs are
- * voided, and each consumer's history records the reason. The dependencies are kept, so that the next plan can report why an
- * input is missing.
+ * Handles a producer that ends, in the caller's transaction: marks its consumers as stale, voids the plans that used its
+ * Outputs, and records the reason in each consumer's history. The dependencies are kept, so that the next plan can report
+ * why an input is missing.
  */
 export const endProducer = Effect.fn("endProducer")(function* (
   context: CommandContext,

@@ -19,8 +19,8 @@ const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
 })
 
 /**
- * Returns the Outputs that existing Interfaces read, with their types. No other Interface may read the same Output as a different
- * type.
+ * Returns the Outputs that existing Interfaces read, with their types. An additional Interface must not read the same Output
+ * as a different type.
  */
 const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall): ReadonlyArray<PublicOutput> => [
   ...outputAllowlist,
@@ -33,8 +33,8 @@ const outputsRead = ({ interfaceBlueprints, outputAllowlist }: CompiledInstall):
 
 /**
  * Adds proposed Interface blueprints to a configuration without changing its existing ones: reusing a key or name for a
- * different blueprint is a conflict. Rejects binding requests, and Outputs that are sensitive or ephemeral. Only the apply
- * can determine whether an Output is private for another reason. The error message contains no values.
+ * different blueprint is a conflict. Rejects binding requests, and Outputs that are sensitive or ephemeral. An Output may
+ * also be private for another reason, which only the apply can determine. The error message contains no values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

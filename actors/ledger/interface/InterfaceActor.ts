@@ -28,7 +28,7 @@ const actors = serve(InterfaceCommands, {
   Retry: Effect.fnUntraced(function* (capsuleId, { context, expected, intentId }) {
     const sql = yield* SqlClient.SqlClient
     const intent = yield* load(capsuleId, intentId)
-    // Updates only the failure that the caller expects, for the current state; otherwise the retry fails with a conflict.
+    // Retries only the failure that the caller expects, and only for the current state; otherwise fails with a conflict.
     const moved = yield* Effect.orDie(sql`UPDATE interface_intents
     SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
     WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}

@@ -2,7 +2,9 @@ import { Result, Schema } from "effect"
 import type { InterfaceBlueprint } from "../../../schema/manifest/CompiledInstall.ts"
 import type { OutputType } from "../../../schema/manifest/InterfaceDeclaration.ts"
 
-/** The reason why an Interface could not be materialised. Contains names of inputs and Outputs but never their values. */
+/**
+ * The reason why an Interface could not be materialised. It contains the names of inputs and Outputs but never their values.
+ */
 export class MaterializationFailed extends Schema.TaggedError<MaterializationFailed>()("MaterializationFailed", {
   code: Schema.Literals([
     "output_missing",
@@ -21,7 +23,7 @@ export class MaterializationFailed extends Schema.TaggedError<MaterializationFai
 export interface AppliedOutput {
   readonly name: string
   readonly value: Schema.Json | undefined
-  /** The reason why the Output is private although the module does not mark it as sensitive. */
+  /** The reason why the Output is private, even if the module does not mark it as sensitive. */
   readonly privacy?: string | undefined
 }
 

@@ -141,8 +141,8 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending") return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // Uses a savepoint: if materialisation fails with a defect, the partial work is undone, and the failure is recorded
-      // instead of retried forever.
+      // Uses a savepoint: if materialisation fails with a defect, the partial work is undone, and the failure is recorded,
+      // so that svc does not retry it forever.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

@@ -120,7 +120,7 @@ export const toFailure = (row: IntentRow) =>
 /** A binding that is currently valid, with its permissions. */
 interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
-  /** The Capsule whose declaration requested the binding; `undefined` if the Interface itself requested it. */
+  /** The Capsule whose declaration requested the binding; `undefined` if the declaration of the Interface requested it. */
   readonly consumerCapsuleId: CapsuleId | undefined
 }
 
@@ -133,8 +133,8 @@ export interface InterfaceUse {
 const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
 
 /**
- * Reads through `sql` how a person may use an Interface now. Returns `undefined` unless the Interface is resolved, its Capsule is
- * in service, the person is an active member, and the binding is ready.
+ * Reads, through `sql`, how a person may currently use an Interface. Returns `undefined` unless the Interface is resolved,
+ * its Capsule is in service, the person is an active member, and the binding is ready.
  */
 export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,

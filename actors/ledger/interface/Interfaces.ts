@@ -31,8 +31,8 @@ export class Interfaces extends Context.Service<
       expected: { readonly attempt: number; readonly code: string }
     ) => Effect.Effect<Failure, ApiError>
     /**
-     * Checks the current Interface, binding, Capsule and membership, and fails with `permission_denied` if one of them is not
-     * valid. Called before each token is issued and before each invocation.
+     * Checks the current state of the Interface, the binding, the Capsule and the membership. Fails with `permission_denied`
+     * if one of them is not valid. Called before each token is issued and before each invocation.
      */
     readonly authorize: (use: {
       readonly subject: string

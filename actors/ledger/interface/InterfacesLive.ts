@@ -11,8 +11,8 @@ import { Interfaces } from "./Interfaces.ts"
 import { capsuleInService } from "../../../schema/tables/CapsuleTables.ts"
 
 /**
- * Quotes a permission. Permissions contain no quotes, so the binding's JSON array contains the permission if and only if it
- * contains the quoted text. Queries compare with REPLACE, because LIKE ignores case.
+ * Quotes a permission. Permissions contain no quotes, so a binding's JSON array contains the permission if and only if the
+ * array's text contains the quoted permission. Queries compare with REPLACE, because LIKE ignores case.
  */
 const quoted = (permission: string) => JSON.stringify(permission)
 

@@ -29,8 +29,8 @@ export type OutputShareRow = RowOf<typeof OutputShareRow.columns>
 const decodeOutputs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
 /**
- * Revokes a Capsule's shares and voids the plans that used them, in the caller's transaction. Audits the change in both
- * Workspaces and returns the shares.
+ * Revokes a Capsule's shares and voids the plans that used them, in the caller's transaction. Writes the change to the audit
+ * history of both Workspaces and returns the shares.
  */
 export const endShares = Effect.fn("endShares")(function* (context: CommandContext, producerCapsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

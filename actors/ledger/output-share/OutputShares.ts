@@ -71,7 +71,7 @@ export class OutputShares extends Context.Service<
       actingWorkspaceId: WorkspaceId
     ) => Effect.Effect<OutputShare, ApiError>
     /**
-     * Revokes a share, which either Workspace may do at any time. Voids the unapplied plans that used it, in the same
+     * Revokes a share, which either Workspace may do at any time. Voids the unapplied plans that used the share, in the same
      * transaction.
      */
     readonly revoke: (
@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* notFound("OutputShare") : row
   })
 
-  /** Audits the outcome in both Workspaces. */
+  /** Writes the outcome to the audit history of both Workspaces. */
   const audited = Effect.fnUntraced(function* (
     context: CommandContext,
     row: OutputShareRow,

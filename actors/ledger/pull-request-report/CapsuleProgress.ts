@@ -17,8 +17,8 @@ const SummaryJson = jsonText(PlanSummary)
 const BaseJson = jsonText(PlanBase)
 
 /**
- * Selects the lane's plan after the merge of `p` for the Capsule of `j`: the plan of the merge commit or, without such a
- * plan, the newest plan since the merge.
+ * Selects the lane's plan after the merge of `p` for the Capsule of `j`: the plan of the merge commit or, if there is none,
+ * the newest plan created since the merge.
  */
 export const planAfterMerge = `(SELECT l.id FROM runs l
   WHERE p.state = 'merged' AND l.capsule_id = j.capsule_id AND l.type = 'plan' AND l.purpose IS NULL
@@ -52,7 +52,7 @@ const Details = rowShape({ id: runId, plan_details: RunRow.columns.plan_details 
 const changedObjects = (summary: Progress["summary"]): number =>
   summary === null ? 0 : Object.values(SummaryJson.read(summary)).reduce((sum, count) => sum + count, 0)
 
-/** A Capsule that the current head of a pull request affects, and the verdict on its plans. */
+/** A Capsule that the current head of a pull request affects, and the verdict on the Capsule's plans. */
 interface CapsuleProgress {
   readonly pullRequestId: PullRequestId
   readonly row: Progress
@@ -138,7 +138,7 @@ const awaiting: ReadonlySet<CapsuleVerdict> = new Set(["planned", "needs_approva
 /** Returns a key for a Project and environment. All Capsules with the same key require the same approvals. */
 const placeOf = ({ environment, project_id }: Progress): string => `${project_id} ${environment}`
 
-/** Returns the Capsule data for one pull request's page. Reads plans, which may be large. */
+/** Returns the data that one pull request's page shows about Capsules. Reads plans, which may be large. */
 export const capsuleReports = Effect.fn("capsuleReports")(function* (
   sql: SqlClient.SqlClient,
   progress: ReadonlyArray<CapsuleProgress>

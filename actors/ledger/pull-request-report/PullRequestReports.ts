@@ -5,7 +5,7 @@ import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type ChangesOf, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { now } from "../../base/Identity.ts"
 
-/** The comment and the status of each pull request at its forge, as svc last wrote them. */
+/** The comment and the status that svc last wrote for each pull request on its forge. */
 export const PullRequestReportRow = table(
   "pull_request_reports",
   {
@@ -38,8 +38,8 @@ const spacing = Duration.seconds(10)
 const longestWait = Duration.hours(1)
 
 /**
- * Columns of a pull request whose change requires a new report. svc may report a merge group before it has assessed the
- * commit, so the end of the assessment also requires a new report.
+ * Columns of a pull request that require a new report when they change. svc may report on a merge group before it has
+ * assessed the commit, so the end of the assessment also requires a new report.
  */
 const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_commit, '') || ' ' || COALESCE(p.head_snapshot_id, '')
   || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')
@@ -47,7 +47,7 @@ const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_comm
 
 /**
  * Marks the reports that show this Run: the report of its pull request, and the reports of merged pull requests and of merge groups
- * that affect its Capsule. Works in the transaction that changes the Run.
+ * that affect its Capsule. Call it in the transaction that changes the Run.
  */
 export const markReports = (sql: SqlClient.SqlClient, runId: RunId) =>
   Effect.orDie(sql`UPDATE pull_request_reports SET due = due + 1 WHERE id IN (

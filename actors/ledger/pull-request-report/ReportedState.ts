@@ -4,7 +4,7 @@ import type { CapsuleVerdict, PullRequestRisk } from "../../../schema/records/Pu
 
 interface ReportedPlan {
   readonly status: RunStatus
-  /** True if an apply of the plan would change anything. */
+  /** True if applying the plan would change anything. */
   readonly changes: boolean
 }
 
@@ -21,7 +21,7 @@ export interface CapsuleFacts {
   readonly plan: (ReportedPlan & { readonly differs: boolean }) | undefined
   /** The latest apply of that plan. */
   readonly apply: RunStatus | undefined
-  /** For a commit that a merge queue is testing, the result of comparing the plan with the approved change. */
+  /** The result of comparing the plan with the approved change, for a commit that a merge queue is testing. */
   readonly queued?: "approved" | "differs" | "unapproved" | undefined
 }
 

@@ -3,9 +3,9 @@ import { type HeadIsFork, mostOpenPullRequests } from "../../../schema/records/P
 import { type ListedPullRequest, MergeGroupJson, mergeGroupOf, numberOf } from "./PullRequestRow.ts"
 
 /**
- * Returns the pull requests that a queued commit contains and its base lacks, oldest first. A queue puts each pull request
- * on top of the previous one's commit. Returns `undefined` if the history does not reach the base. `history` lists the
- * nearest commits first.
+ * Returns the pull requests that a queued commit contains and its base lacks, oldest first. A queue places each pull request
+ * on top of the previous pull request's commit. Returns `undefined` if the history does not reach the base. `history` lists
+ * the nearest commits first.
  */
 export const mergeGroup = (
   row: Pick<ListedPullRequest, "base_branch" | "base_commit" | "id" | "merge_group" | "number">,
@@ -43,12 +43,12 @@ export const groupIsFork = (
 
 type Facts = Pick<ListedPullRequest, "base_branch" | "base_commit" | "fork" | "head_commit" | "merge_group" | "ref">
 
-/** The commits of the merge queues and of their target branches, by full branch name. */
+/** The commits of the merge queues and of their target branches, keyed by full branch name. */
 export type Queues = Pick<RepositoryHeads, "branches" | "queued">
 
 interface MergeGroupChanges {
   readonly appeared: ReadonlyArray<Facts & Pick<ListedPullRequest, "head_branch" | "number">>
-  /** `isMoved`: the branch points to another commit. `isDue`: the commit must be assessed again. */
+  /** `isMoved` is true if the branch points to another commit, and `isDue` if the commit must be assessed again. */
   readonly changed: ReadonlyArray<{
     readonly row: ListedPullRequest
     readonly to: Partial<Facts>
@@ -73,7 +73,7 @@ export const mergeGroupChanges = (
   const changed: Array<MergeGroupChanges["changed"][number]> = []
   for (const { baseBranch, commit, number, ref } of queued) {
     const row = before.get(ref)
-    // Later steps determine the group's other pull requests and their repositories from the commit's history.
+    // Later steps read the commit's history to determine the other pull requests of the group and their repositories.
     const fresh: Facts = {
       ref,
       head_commit: commit,

@@ -19,7 +19,7 @@ import { Flag, type RowOf, table } from "../../base/database/Table.ts"
 import { present } from "../run/RunRow.ts"
 
 export const PlanningActorJson = jsonText(CommandContext)
-/** The error code of a head whose base svc has never read, because no Capsule follows it. */
+/** The error code of a head whose base svc has never read, because no Capsule follows that base. */
 export const unfollowedBase = "base_unfollowed"
 
 export const StaticReviewJson = jsonText(StaticReview)
@@ -47,7 +47,7 @@ export const PullRequestRow = table(
     last_seen_at: Timestamp,
     closed_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
-    /** Number of pending reasons for a step; zero if no step is due. */
+    /** Number of reasons why a step is due; zero if no step is due. */
     due: Schema.Int,
     /** The sync that fetches `head_commit`. */
     sync_run_id: Schema.NullOr(RunId),
@@ -74,11 +74,11 @@ export const PullRequestRow = table(
 )
 export type PullRequestRow = RowOf<typeof PullRequestRow.columns>
 
-/** The columns for lists. Omits the review, which may be large, and the caller who allowed a commit. */
+/** The columns that lists read. They exclude the review, which may be large, and the caller who allowed a commit. */
 export const ListedPullRequest = PullRequestRow.without("review", "planned_actor")
 export type ListedPullRequest = RowOf<typeof ListedPullRequest.columns>
 
-/** The Capsules that follow a pull request's base, with the effect of one head on each Capsule. */
+/** The Capsules that follow a pull request's base, each with the effect of one head on it. */
 export const PullRequestCapsuleRow = table("pull_request_capsules", {
   pull_request_id: PullRequestId,
   capsule_id: CapsuleId,
@@ -103,11 +103,13 @@ export const PullRequestLookRow = table(
     next_at: Schema.NullOr(Timestamp),
     failures: Schema.Int,
     last_look_at: Schema.NullOr(Timestamp),
-    /** Full name of the repository's default branch, as of the last poll. */
+    /** Full name of the repository's default branch at the time of the last poll. */
     default_branch: Schema.NullOr(Schema.String),
-    /** The highest pull request number at the first poll without a forge. Pull requests with higher numbers are new. */
+    /**
+     * The highest pull request number that the first poll without a forge found. Pull requests with higher numbers are new.
+     */
     from_number: Schema.NullOr(Schema.Int),
-    /** Number of open pull requests above the limit, as of the last poll. */
+    /** Number of open pull requests that the last poll left out because of the limit. */
     left_out: Schema.Int,
     error_code: Schema.NullOr(Schema.String),
     error_message: Schema.NullOr(Schema.String)
@@ -131,7 +133,7 @@ export const mergeGroupOf = ({
 export const numberOf = (row: Pick<PullRequestRow, "merge_group" | "number">): number =>
   mergeGroupOf(row)?.at(-1) ?? row.number
 
-/** Returns the record as shown in lists. */
+/** Returns the record in the form that lists show. */
 export const toPullRequest = (row: ListedPullRequest): PullRequest =>
   decode({
     id: row.id,
@@ -162,7 +164,7 @@ export const toPullRequest = (row: ListedPullRequest): PullRequest =>
     })
   })
 
-/** Returns the last poll of a Source, as shown in the Source's record. */
+/** Returns the last poll of a Source, in the form that the Source's record shows. */
 export const toPullRequestLook = (row: PullRequestLookRow): NonNullable<Source["pullRequestLook"]> => ({
   leftOut: row.left_out,
   ...(row.last_look_at === null ? {} : { at: row.last_look_at }),

@@ -14,7 +14,10 @@ import { pullRequestChanges, type Sighting, unread } from "./SeenPullRequests.ts
 /** Time between two scheduled polls. It doubles after each failure, up to about five hours. */
 const lookMillis = Duration.toMillis(Duration.minutes(5))
 const mostDoublings = 6
-/** Maximum number of waiting pull requests that a poll marks, in case no ended Run has marked them. */
+/**
+ * Maximum number of waiting pull requests that a poll marks as due. A poll marks some in case no Run has ended that would
+ * have marked them.
+ */
 const mostMarked = 4
 
 type Followed = Pick<SourceRow, "id" | "workspace_id">
@@ -36,7 +39,7 @@ interface Seen {
   /** Present if the forge could not be read. */
   readonly forgeFault: string | undefined
   /**
-   * The commits of the repository's merge queues. If `undefined`, the commits are unknown, and the recorded commits remain.
+   * The commits of the repository's merge queues. If `undefined`, the commits are unknown and svc keeps the recorded ones.
    */
   readonly queues: Queues | undefined
 }
@@ -65,7 +68,7 @@ export class PullRequestStore extends Context.Service<
     readonly looked: (look: DueLook, seen: Seen) => Effect.Effect<void>
     /** Records that the repository could not be read. */
     readonly failed: (look: DueLook, error: { readonly code: string; readonly message: string }) => Effect.Effect<void>
-    /** Ends a poll that is no longer valid, without any effect. */
+    /** Ends a poll that is no longer valid. The poll has no effect. */
     readonly dropped: (look: DueLook) => Effect.Effect<void>
     /** Marks every open pull request of the Source, because its rule has changed. */
     readonly judgeAgain: (sourceId: SourceId) => Effect.Effect<void>
@@ -73,16 +76,16 @@ export class PullRequestStore extends Context.Service<
     readonly close: (sourceId: SourceId) => Effect.Effect<void>
     readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
     readonly find: (id: PullRequestId) => Effect.Effect<PullRequestRow | undefined>
-    /** The pull requests of a Source, without its merge groups. */
+    /** Returns the pull requests of a Source, but not its merge groups. */
     readonly known: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
-    /** The commits that merge queues of the Source have tested or are testing. */
+    /** Returns the commits that merge queues of the Source have tested or are testing. */
     readonly groups: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
     readonly update: (id: PullRequestId, columns: ChangesOf<typeof PullRequestRow>) => Effect.Effect<void>
     /** Marks the pull request, so that a step is due. */
     readonly mark: (id: PullRequestId) => Effect.Effect<void>
-    /** Clears the mark in `row`. If the mark was set again in the meantime, the new mark remains. */
+    /** Clears the mark in `row`. If the pull request has been marked again since `row` was read, the new mark remains. */
     readonly served: (row: Pick<PullRequestRow, "id" | "due">) => Effect.Effect<void>
-    /** Marks the Source's open pull requests that are waiting for their turn, oldest first. */
+    /** Marks open pull requests of the Source that are waiting for their turn, at most `places` of them, oldest first. */
     readonly nextInTurn: (sourceId: SourceId, places: number) => Effect.Effect<void>
     readonly capsules: (id: PullRequestId) => Effect.Effect<ReadonlyArray<PullRequestCapsuleRow>>
     /** Replaces the results for an earlier head. */

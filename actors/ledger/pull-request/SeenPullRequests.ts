@@ -12,7 +12,7 @@ export interface SeenPullRequest {
   readonly fork: HeadIsFork
   readonly base_branch: string | null
   readonly base_commit: string | null
-  /** Absent if svc read only the refs, because refs do not contain this field. */
+  /** Absent if svc read only the refs, because the refs do not contain it. */
   readonly title?: string | null
   readonly url?: string | null
   readonly author?: string | null
@@ -28,7 +28,7 @@ export interface Ended {
 /** The result of one poll. */
 export interface Sighting {
   readonly open: ReadonlyArray<SeenPullRequest>
-  /** Number of open pull requests above the limit. */
+  /** Number of open pull requests that were left out because of the limit. */
   readonly leftOut: number
   readonly ended: (known: Known) => Ended
 }
@@ -45,9 +45,9 @@ interface RefsToJudge {
   readonly heads: RepositoryHeads
   /** Full name of the base branch, such as `refs/heads/main`. */
   readonly base: string | undefined
-  /** The newest commits of the base, including its current one. */
+  /** The newest commits of the base, including its current commit. */
   readonly ancestors: ReadonlySet<string>
-  /** The highest pull request number at svc's first poll. */
+  /** The highest pull request number that svc's first poll found. */
   readonly fromNumber: number
   readonly known: ReadonlyArray<Known>
   /**
@@ -62,9 +62,9 @@ const branchPrefix = "refs/heads/"
 export const branchName = (ref: string): string => (ref.startsWith(branchPrefix) ? ref.slice(branchPrefix.length) : ref)
 
 /**
- * Assesses the refs of a repository without its forge. The refs include those of closed pull requests. A pull request is
- * merged if the base contains its head. Otherwise it is open if it is newer than the first poll, or if a branch of the
- * repository points to its head. Only such a branch proves that the head belongs to the repository.
+ * Assesses the pull requests of a repository from its refs only, without its forge. The refs include those of closed pull
+ * requests. A pull request is merged if the base contains its head. Otherwise it is open if it is newer than the first poll,
+ * or if a branch of the repository points to its head. Only such a branch proves that the head belongs to the repository.
  */
 export const seenInRefs = ({ ancestors, base, fromNumber, heads, known, trustsKnown }: RefsToJudge): Sighting => {
   const baseCommit = base === undefined ? undefined : heads.branches.get(base)
@@ -141,7 +141,7 @@ export const seenOnForge = ({ ended, heads, kind, open, repositoryId }: ForgeLis
   return { ...bounded(seen), ended: ({ number }) => ended.get(number) ?? { state: "closed", merge_commit: null } }
 }
 
-/** The effect of a poll on a known pull request. `isDue`: its head must be assessed again. */
+/** The effect of a poll on a known pull request. `isDue` is true if the head must be assessed again. */
 export interface PullRequestChange {
   readonly row: ListedPullRequest
   readonly to: Partial<Omit<ListedPullRequest, "id" | "workspace_id" | "source_id" | "number" | "created_at">>
@@ -153,7 +153,7 @@ export interface PullRequestChanges {
   readonly changed: ReadonlyArray<PullRequestChange>
 }
 
-/** The initial facts about a new head. The previous head's facts do not apply to the new head. */
+/** The initial facts about a new head, because the facts about the previous head do not apply to it. */
 export const unread = {
   sync_run_id: null,
   sync_attempts: 0,

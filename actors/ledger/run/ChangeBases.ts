@@ -7,7 +7,7 @@ import { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
 
 export const ConsumedOutputsJson = jsonText(Schema.Array(ConsumedOutput))
 
-/** A digest of the credentials that an agent supplied. Without this digest, credentials cannot be compared. */
+/** A digest of the credentials that an agent supplied. If the digest is absent, the credentials cannot be compared. */
 export const ProvidedMarksJson = jsonText(
   Schema.Array(Schema.Struct({ name: Schema.String, mark: Schema.optionalKey(Schema.String) }))
 )
@@ -29,7 +29,7 @@ export const ChangeBasisRow = table("change_bases", {
 })
 export type ChangeBasisRow = RowOf<typeof ChangeBasisRow.columns>
 
-/** Saves the inputs in the transaction that ends the speculative plan. */
+/** Saves the inputs. Call it in the transaction that ends the speculative plan. */
 export const saveChangeBasis = Effect.fn("saveChangeBasis")(function* (row: ChangeBasisRow) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO change_bases ${ChangeBasisRow.values(sql, row)} ON CONFLICT DO NOTHING`
@@ -41,7 +41,7 @@ export const changeBasis = Effect.fn("changeBasis")(function* (runId: RunId) {
   return row
 }, Effect.orDie)
 
-/** Returns the authors of the commits of a speculative plan, or `undefined` if they are unknown. */
+/** Returns the authors of the commits that a speculative plan covers, or `undefined` if they are unknown. */
 export const changeAuthors = Effect.fn("changeAuthors")(function* (runId: RunId) {
   const row = yield* changeBasis(runId)
   if (row === undefined || row.commit_authors === null) return undefined

@@ -3,18 +3,18 @@ import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
 import { EvidenceJson, isSpeculative, type RunRow } from "./RunRow.ts"
 
-/** Next action of a coordinator after it has read its current Run: wait for the Run, use its result, or fail. */
+/** What a coordinator does after it has read its current Run: it waits for the Run, uses the result, or fails. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
 
-/** Decides the step for syncs and checks, which must finish. */
+/** Decides the next step if the Run is a sync or a check. The coordinator advances once the Run has succeeded. */
 export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): CoordinatorStep => {
   if (run === undefined || !isFinalStatus(run.status)) return "wait"
   return run.status === "succeeded" ? "advance" : "fail"
 }
 
 /**
- * Decides the step for plans. The coordinator advances once the plan is ready for review or, for a speculative plan, has
- * succeeded. It does not wait for the review.
+ * Decides the next step if the Run is a plan. The coordinator advances once the plan is ready for review or, for a
+ * speculative plan, has succeeded. It does not wait for the review.
  */
 export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at" | "purpose"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"
@@ -34,7 +34,10 @@ const withDetail = ({ detail, line, path, summary }: RunDiagnostic): Omit<Findin
   }
 }
 
-/** Findings for a coordinator whose Run failed: the Run's failure, and each error of the tool with its detail. */
+/**
+ * Returns findings for a coordinator whose Run failed: the failure of the Run, and each error from the tool with its
+ * details.
+ */
 export const failuresOf = (
   run: Pick<RunRow, "id" | "status" | "error_code" | "error_message" | "evidence">,
   step: "source sync" | "compatibility check" | "plan"

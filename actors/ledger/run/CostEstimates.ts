@@ -9,8 +9,9 @@ const amount = Schema.Finite.check(
 )
 
 /**
- * The monthly cost of one resource of a type. `when` restricts the price to resources with these top-level attribute values. If
- * several prices match, the one with the most attributes applies; on a tie, the first.
+ * The monthly cost of one resource of a type. `when` restricts the price to resources with these top-level attribute values.
+ * If several prices match, the price with the most attributes applies; if several have equally many, the first of them
+ * applies.
  */
 const Price = Schema.Struct({
   type: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9_]{0,127}$/, { description: "a resource type" })),
@@ -27,14 +28,18 @@ export const PriceTable = Schema.Struct({
 export type PriceTable = typeof PriceTable.Type
 
 /**
- * This server's price list. Without a price list, there are no estimates. Read on each use, because a reload can change it.
+ * This server's price list. If there is no price list, there are no estimates. The price list is read each time it is used,
+ * because a reload can change it.
  */
 export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/ledger/run/Prices", {
   defaultValue: () => ({ table: undefined })
 })
 
 type Side = "before" | "after"
-/** `priceless`: no price matches. `undecided`: a match depends on a value that the review does not contain. */
+/**
+ * `priceless`: no price matches the resource. `undecided`: whether a price matches depends on a value that the review does
+ * not contain.
+ */
 type Verdict = number | "priceless" | "undecided"
 
 const has = (change: ResourceChange, ...actions: ReadonlyArray<string>) =>
@@ -57,7 +62,7 @@ const priceOf = (prices: ReadonlyArray<Price>, change: ResourceChange, side: Sid
   return "priceless"
 }
 
-// Rounds away binary floating-point noise; prices have few decimals.
+// Rounds the amount to remove binary floating-point errors, because prices have few decimals.
 const rounded = (value: number) => Math.round(value * 1e6) / 1e6
 
 const staysAsItCosts = (prices: ReadonlyArray<Price>, change: ResourceChange) => {

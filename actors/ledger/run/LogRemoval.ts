@@ -47,7 +47,7 @@ export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | und
 /** Number of Runs that one statement examines. */
 const candidatesAtOnce = 100
 
-/** The last examined Run, as a position in the list of Runs sorted by the time at which their logs ended. */
+/** The position of the last examined Run in the list of Runs, which is sorted by the time at which their logs ended. */
 interface LookedAt {
   readonly endedAt: string
   readonly id: RunId
@@ -130,7 +130,7 @@ const logCandidates = Effect.fnUntraced(function* (
   } satisfies LogCandidates
 })
 
-/** Returns the log sizes of these Runs, per Workspace. */
+/** Returns the total log size of these Runs for each Workspace. */
 const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   if (ids.length === 0) return []
   const rows = yield* Removable.rows(sql)`SELECT r.workspace_id, COUNT(DISTINCT r.id) AS runs, SUM(c.bytes) AS bytes
@@ -153,7 +153,7 @@ const stepsOfTurn = 200
 /** Delay before kept logs are examined again. */
 const cooldown = Duration.toMillis("1 hour")
 
-/** A pass over all Runs, in progress. */
+/** The progress of a pass over all Runs. */
 interface Pass {
   after: LookedAt | undefined
   ended: boolean
@@ -162,14 +162,14 @@ interface Pass {
 /**
  * Removes logs that are no longer needed and whose retention period has ended (see `LogRetention`). Each step is a short
  * transaction that either marks a batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs. After
- * a crash, the next process continues.
+ * a crash, the next process continues the work.
  */
 export class LogRemoval extends Context.Service<
   LogRemoval,
   {
-    /** Returns the logs that `removeAll` would remove now, per Workspace. */
+    /** Returns, for each Workspace, the logs that `removeAll` would remove now. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableLogs>>
-    /** Removes all removable logs and returns them, per Workspace. */
+    /** Removes all removable logs and returns, for each Workspace, the removed logs. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableLogs>>
     /** Removes a limited number of logs. Called by the background cleanup. */
     readonly removeSome: Effect.Effect<void>

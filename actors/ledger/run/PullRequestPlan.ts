@@ -26,7 +26,10 @@ export const isAllowedBySource = (
   source: Pick<SourceRow, "pull_requests"> | undefined
 ): boolean => spec?.ofOwnBranch === true && source?.pull_requests === "own_branches"
 
-/** The reason why svc may not plan the head of a pull request automatically; `undefined` if the Source's rule allows it. */
+/**
+ * Returns the reason why svc may not plan the head of a pull request automatically, or `undefined` if the Source's rule
+ * allows it.
+ */
 export const ruleObstacle = (
   spec: PullRequestSpec,
   source: Pick<SourceRow, "pull_requests"> | undefined

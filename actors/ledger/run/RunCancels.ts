@@ -6,7 +6,8 @@ import { RunLifecycle } from "./RunLifecycle.ts"
 
 /**
  * Delivers cancel requests to running executions. The executor registers its executions here, so that commands need no
- * reference to it. The request is also stored in a column of the Run, so that it reaches an execution that registers later.
+ * reference to the executor. The request is also stored in a column of the Run, so that it reaches an execution that
+ * registers later.
  */
 export class RunCancels extends Context.Service<
   RunCancels,

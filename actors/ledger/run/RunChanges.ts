@@ -32,7 +32,7 @@ export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FRO
     WHERE p.capsule_id = runs.capsule_id AND ${replaces("p.")} AND p.status <> 'superseded'
       AND (p.created_at, p.id) > (runs.created_at, runs.id)))`
 
-/** Returns true if the filter can be applied to whole changes instead of single Runs. */
+/** Returns true if the filter can be applied to whole changes, not only to single Runs. */
 export const fitsChanges = (filter: RunFilter): boolean =>
   filter.search === undefined &&
   filter.actor === undefined &&

@@ -15,7 +15,7 @@ const AlikeRuns = rowShape({
   runs: Schema.Int
 })
 
-/** The number of Runs with the same value in every facet. */
+/** The number of Runs that share one combination of facet values. */
 export type AlikeRuns = RowOf<typeof AlikeRuns.columns>
 
 const mostNamed = 100
@@ -46,7 +46,7 @@ const isChosen = (filter: RunFilter, facet: Facet, alike: AlikeRuns): boolean =>
 
 const facetNames: ReadonlyArray<Facet> = ["type", "status", "trigger", "actor", "capsule"]
 
-/** Counts the Runs per facet value. Each facet ignores its own filter. */
+/** Counts the Runs for each value of each facet. The counts of a facet ignore the filter on that facet. */
 export const facetsOf = (counted: ReadonlyArray<AlikeRuns>, filter: RunFilter): RunFacets => {
   const countsOf = <A extends string>(facet: Facet, valueOf: (alike: AlikeRuns) => A | null) => {
     const others = facetNames.filter((name) => name !== facet)

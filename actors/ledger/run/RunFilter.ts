@@ -65,17 +65,20 @@ export interface RunFilter {
   readonly type?: ReadonlyArray<RunType> | undefined
   readonly status?: ReadonlyArray<RunStatus> | undefined
   readonly trigger?: ReadonlyArray<RunTrigger> | undefined
-  /** True for speculative plans only, false for all other Runs. */
+  /** If true, selects only speculative plans; if false, selects all other Runs. */
   readonly speculative?: boolean | undefined
-  /** ISO 8601, inclusive. */
+  /** An ISO 8601 time, inclusive. */
   readonly since?: string | undefined
-  /** ISO 8601, exclusive. */
+  /** An ISO 8601 time, exclusive. */
   readonly until?: string | undefined
-  /** Includes syncs by webhooks and schedules that found nothing new, until they are removed. */
+  /**
+   * If true, includes syncs started by webhooks and schedules that found nothing new, as long as these syncs have not been
+   * removed.
+   */
   readonly includeLooks?: boolean | undefined
 }
 
-/** Returns every condition except the facets. These conditions select the Runs to count. */
+/** Returns all conditions of a filter except those on facets. They select the Runs to count. */
 export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   sql`workspace_id = ${workspaceId}`,
   ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),

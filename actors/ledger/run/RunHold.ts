@@ -29,8 +29,8 @@ export const holdLost = ({ fence, owner, runId }: RunHold): HoldLost =>
   })
 
 /**
- * Somebody asked the Run to stop before its result was committed. The result is not written, and the Run must end as cancelled
- * with this evidence.
+ * Somebody asked the Run to stop before its result was committed. The result has not been written, and the Run must end as
+ * cancelled, with this evidence.
  */
 export class StopRequested extends Data.TaggedError("StopRequested")<{
   readonly hold: RunHold

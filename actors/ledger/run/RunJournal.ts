@@ -61,7 +61,10 @@ type Listener = () => void
 
 const mostOrigins = 10_000
 
-/** Buffered events are written when the oldest reaches this age or their number reaches this limit, whichever comes first. */
+/**
+ * Buffered events are written when the oldest of them reaches this age or when their number reaches this limit, whichever
+ * comes first.
+ */
 const noteAge = "10 millis"
 const mostNoted = 256
 
@@ -130,7 +133,8 @@ export class RunJournal extends Context.Service<
       const listeners = new Map<RunId, Set<Listener>>()
       const origins = new Map<string, Tracer.AnySpan>()
 
-      // Copies the set first, because a listener may subscribe again when it is woken, and the loop would then never end.
+      // Copies the set first, because a listener that is woken may subscribe again, and iterating over the set itself would
+      // then never end.
       const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }
@@ -201,7 +205,7 @@ export class RunJournal extends Context.Service<
       const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
-      /** Drops events that were buffered under a lost hold. */
+      /** Drops the events that were buffered under a hold that has been lost. */
       const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(

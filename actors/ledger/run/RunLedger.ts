@@ -45,7 +45,7 @@ export const RunPools = Context.Reference<(configId: InstallConfigId | undefined
 
 const agentsPrefix = "agents:"
 
-/** Returns the slot pool of a pool of agents, as stored in `runs.slot_pool` and `run_turns`. */
+/** Returns the name of the slot pool for a pool of agents, as stored in `runs.slot_pool` and `run_turns`. */
 export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
 
 /** Returns true if a slot pool belongs to agents. */
@@ -83,8 +83,8 @@ const makeRunPlaces = Effect.gen(function* () {
   const pools = yield* RunPools
 
   /**
-   * Gives fetches and builds separate slots, so that they do not delay applies. Fetches and builds change nothing, and may
-   * wait a long time for a remote server or a build command.
+   * Gives fetches and builds separate slots, so that they do not delay applies. Fetches and builds change nothing, but they
+   * may wait a long time for a remote server or a build command.
    */
   const ownPlaces = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
@@ -116,8 +116,9 @@ const makeRunPlaces = Effect.gen(function* () {
 const Newest = rowShape({ newest: Schema.NullOr(Timestamp) })
 
 /**
- * Returns the creation time for a new Run, in the caller's transaction. Lists and queues sort by time and then by id, but derived
- * ids have no order. Therefore each Run of a group gets a later time than the previous one, even if the clock is set back.
+ * Returns the creation time for a new Run, in the caller's transaction. Lists and queues sort by time and then by id, but
+ * the order of derived ids is arbitrary. Therefore each Run in a group gets a later time than the previous Run of the group,
+ * even if the clock has been set back.
  */
 const creationTime = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, groupId: RunGroupId | undefined) {
   if (groupId === undefined) return yield* now
@@ -153,7 +154,7 @@ export interface NewRun {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: RecordedPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
-  /** Hides the Run from lists until it finds something. */
+  /** If true, hides the Run from lists until the Run finds something. */
   readonly quiet?: boolean | undefined
   readonly evidence?: RunEvidence
 }
@@ -207,13 +208,13 @@ export class RunLedger extends Context.Service<
       reason: string,
       except?: RunId
     ) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Returns the plans of a Capsule that are waiting for approval or for their apply. */
+    /** Returns the plans of a Capsule that are waiting to be approved or applied. */
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has started or it is already void. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
-    /** The plans that have expired. */
+    /** Returns the plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Expires a plan. Returns `false` if the plan has already been applied, voided or ended. */
+    /** Expires a plan. Returns `false` if the plan has already been applied or voided, or has ended in another way. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
      * Voids every unapplied plan that received values through this share, and returns their ids. A running apply continues; a
@@ -223,8 +224,8 @@ export class RunLedger extends Context.Service<
     /** Like `supersedeConsumers`, for plans that used values of this Connection. */
     readonly supersedeUsers: (connectionId: ConnectionId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /**
-     * Removes syncs that found nothing new and ended before `before`, with their events and logs. Removes a few thousand at a
-     * time.
+     * Removes the syncs that found nothing new and ended before `before`, along with their events and logs. Removes a few
+     * thousand syncs at a time.
      */
     readonly purgeEmptySyncs: (before: string) => Effect.Effect<void>
     /** Voids every unapplied plan for which `reasonOf` returns a reason. Returns the number of voided plans. */

@@ -37,7 +37,7 @@ export type SeenRun = Pick<
   "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
 >
 
-/** The author and reason of a decision. If `subject` is absent, svc made the decision. */
+/** The person who made a decision, and the reason for it. If `subject` is absent, svc made the decision. */
 interface Decider {
   readonly subject?: string | undefined
   readonly reason?: string | undefined
@@ -68,7 +68,7 @@ export interface Approval {
  */
 export const replacedReason = "A newer commit of the pull request is planned."
 
-/** Event data for the end of an apply, in addition to its error. */
+/** Data for the event that records the end of an apply, in addition to the error. */
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>
@@ -111,8 +111,8 @@ export class RunLifecycle extends Context.Service<
       evidence: RunEvidence
     ) => Settled
     /**
-     * Returns the Run to the queue. Pass `counts: false` if the Run did not cause the requeue, so that the attempt is not
-     * counted.
+     * Returns the Run to the queue. If something other than the Run caused the requeue, pass `counts: false`, so that the
+     * attempt is not counted.
      */
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
     /** Approves a waiting plan. */
@@ -189,7 +189,7 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
-        // Deletes the preparation, because nothing can be settled under this hold after the Run ends.
+        // Deletes the preparation, because nothing can be settled under this hold once the Run has ended.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         const who = kind === "run.cancelled" ? decided(decider) : {}
         yield* journal.append(seen.id, kind, { ...who, ...data })
@@ -267,7 +267,7 @@ export class RunLifecycle extends Context.Service<
         yield* held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence })
       })
 
-      /** Adds the newer commit to the failure, if there is one, because the newer commit may fix the problem. */
+      /** Adds the newer commit, if there is one, to the error, because that commit may fix the failure. */
       const withNewerCommit = Effect.fnUntraced(function* (hold: RunHold, error: RunError) {
         const [row] = yield* RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE id = ${hold.runId}`
         const newer = row === undefined ? undefined : EvidenceJson.read(row.evidence).newerCommit

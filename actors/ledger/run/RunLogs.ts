@@ -34,12 +34,12 @@ export interface RunLog {
 /** A batch is written when it reaches this size or this age, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
-/** Size of the buffer for lines while the database refuses writes. The log reports how many lines did not fit. */
+/** Size of the buffer for lines while the database refuses writes. The log reports the number of lines that did not fit. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
 /** Space reserved for the last lines, which usually explain why a Run ended. */
 const mostLastBytes = 256 * 1024
-/** Estimated overhead per line, in addition to its text. */
+/** Estimated number of bytes that each line needs in addition to its text. */
 const lineBytes = 96
 
 const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int), batch: Schema.NullOr(Schema.Int) })
@@ -58,13 +58,13 @@ const endAgain = Schedule.spaced("5 seconds")
 
 /**
  * The log of each Run, written in batches so that a noisy Run causes few transactions. Line numbers have no gaps, and a
- * restarted Run continues them. Once a log exceeds its limit, only the Run's last lines are added, when the Run ends.
- * Otherwise a Run could fill the disk, which also holds the states.
+ * restarted Run continues them. Once a log exceeds its limit, nothing is added to it until the Run ends; then only the Run's
+ * last lines are added. Otherwise a Run could fill the disk, which also holds the states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,
   {
-    /** Opens the log for one execution. The log is closed with the scope. */
+    /** Opens the log for one execution. The log is closed when the scope closes. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
     /** Stores a batch of lines from an agent. Ignores a repeated batch, and drops lines beyond the log's limit. */
     readonly receive: (
@@ -107,7 +107,7 @@ export class RunLogs extends Context.Service<
           const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
           const at = yield* now
           kept.push({ at, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
-          // Counts one byte more than the limit, so that the excess is reported only once.
+          // Sets the size to one byte more than the limit, so that the notice about omitted lines is written only once.
           bytes = mostLogBytes - taken + 1
         }
         const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
@@ -170,7 +170,10 @@ export class RunLogs extends Context.Service<
           return batch
         }
 
-        /** Adds lines to the next batch. Callers must read the time first, so that no flush can run in between. */
+        /**
+         * Adds lines to the next batch. Callers must read the time before they call it, because a flush could run while the
+         * time is being read.
+         */
         const add = (...lines: ReadonlyArray<Line>) => {
           pending.push(...lines)
           for (const { text } of lines) pendingBytes += text.length + lineBytes
@@ -276,7 +279,7 @@ export class RunLogs extends Context.Service<
 
         /**
          * Closes the log and notifies the readers waiting for its end. If the database refuses the write, retries in the
-         * background; the next startup closes logs that a shutdown left open.
+         * background; the next process closes logs that a shutdown left open.
          */
         const close = Effect.suspend(() =>
           lost === undefined

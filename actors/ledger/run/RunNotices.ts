@@ -18,8 +18,8 @@ const SummaryJson = jsonText(PlanSummary)
 
 /**
  * A Run, with the names that a notice about the Run contains. `changes` is the summary of the plan, even if the Run is the
- * plan's apply. `carried_from` is set if approvals of the same change approve the plan in the transaction that makes it
- * ready for review.
+ * plan's apply. `carried_from` is set if approvals of the same change are carried over to the plan in the transaction that
+ * makes the plan ready for review.
  */
 const Reported = rowShape({
   id: run.id,
@@ -69,8 +69,8 @@ const Rule = rowShape({
 })
 
 /**
- * Returns the approvals that a plan of this Capsule requires: the approvals of all matching rules or, without rules, one
- * approval by an admin.
+ * Returns the approvals that a plan of this Capsule requires: the approvals that all matching rules require or, if no rule
+ * matches, one approval by an admin.
  */
 export const awaitedApprovals = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -199,7 +199,7 @@ export const reportMove = Effect.fnUntraced(function* (
       )
     )
   }
-  // Excludes syncs, because a separate notice about the lane reports a ref that cannot be read.
+  // Excludes syncs, because if a ref cannot be read, a separate notice about the lane reports it.
   if (to === "failed" && type !== "source_sync") {
     const kind = type === "backup" ? "backup.failed" : "run.failed"
     return yield* writeNotice(

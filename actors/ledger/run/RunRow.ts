@@ -36,7 +36,7 @@ import type { RunStanding } from "../../../schema/records/RunTransitions.ts"
 import { jsonText, storedJson, storedRecord } from "../../base/database/StoredRecord.ts"
 import { Flag, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 
-/** Evidence without the plan details. Earlier releases also stored the sandbox level in the evidence. */
+/** The evidence, except for the plan details. Earlier releases also stored the sandbox level in the evidence. */
 export const EvidenceJson = jsonText(
   Schema.Struct({
     ...Struct.omit(RunEvidence.fields, planDetailNames),
@@ -131,8 +131,8 @@ export const RunRow = table(
     finished_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
     /**
-     * The part of the evidence that may be large. Kept as the last column, so that SQLite reads it only for queries that select
-     * it.
+     * The part of the evidence that may be large. It must be the last column, so that SQLite reads it only for queries that
+     * select it.
      */
     plan_details: PlanDetailsJson
   },
@@ -153,8 +153,8 @@ export const RunRow = table(
 export type RunRow = RowOf<typeof RunRow.columns>
 
 /**
- * The columns for lists. Omits the parameters, the plan details, and all columns after the plan details, because SQLite must
- * read the pages of all earlier columns to reach a column.
+ * The columns that lists read. They exclude the parameters, the plan details and all columns after the plan details, because
+ * SQLite can reach a column only by reading the pages of all earlier columns.
  */
 export const ListedRunRow = RunRow.without("spec", "plan_details", "change_digest")
 export type ListedRunRow = RowOf<typeof ListedRunRow.columns>
@@ -165,7 +165,7 @@ export const LatestRunRow = rowShape(
 )
 export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 
-// Parsed without a schema, because the whole Run is decoded afterwards.
+// Parses the values without a schema, because the whole Run is decoded afterwards.
 const parseMembers = storedJson(Schema.Record(Schema.String, Schema.Unknown))
 const decodeRun = storedRecord(Run)
 const decodeListedRun = storedRecord(ListedRun)
@@ -200,12 +200,15 @@ export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" |
   isUsed: row.used_by_run_id !== null
 })
 
-/** SQL condition equivalent to `isPendingPlan`; `of` is the alias of `runs` with a trailing dot. A test compares the two. */
+/**
+ * Returns an SQL condition that is equivalent to `isPendingPlan`. `of` is the alias of `runs` with a trailing dot. A test
+ * compares the condition and the function.
+ */
 export const pendingPlan = (of = ""): string =>
   `${of}type IN ('plan', 'destroy_plan', 'restore') AND (${of}status = 'waiting_approval'
     OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
-/** Drops null columns, because records omit absent fields. */
+/** Drops columns that are null, because records omit absent fields. */
 export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
   const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
   for (const key of Object.keys(fields) as Array<keyof A>) {

@@ -10,7 +10,7 @@ export interface Batch {
   readonly count: number
 }
 
-/** The number before the first entry of the batch; `undefined` if the batch is already stored. */
+/** The sequence number that precedes the first entry of the batch; `undefined` if the batch is already stored. */
 type Position = number | undefined
 
 const Counter = rowShape({ last: Schema.Int })
@@ -26,7 +26,7 @@ export const nextEvent = Effect.fnUntraced(function* (
   return counter === undefined ? yield* Effect.die(new Error(`There is no Run ${runId}`)) : counter.last
 })
 
-/** Reserves `count` numbers for an execution's events, and returns the number before the first. */
+/** Reserves `count` numbers for an execution's events, and returns the number that precedes the first of them. */
 export const nextEvents = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   hold: RunHold,
@@ -37,7 +37,7 @@ export const nextEvents = Effect.fnUntraced(function* (
   return counter === undefined ? yield* holdLost(hold) : counter.last - count
 })
 
-/** Returns `undefined` for a repeated batch. Fails if the hold has been lost. */
+/** Returns `undefined` if the batch is a repeated one. Fails if the hold has been lost. */
 const repeated = Effect.fnUntraced(function* (
   hold: RunHold,
   batch: Batch,

@@ -11,7 +11,8 @@ import { retention } from "../../../schema/records/Retention.ts"
  * - `workspaceQueue`: maximum number of queued Runs per Workspace
  * - `planLifetime`: time until an unapplied plan expires
  * - `drainGrace`: how long running Runs may continue after svc is asked to stop, before their applies are interrupted
- * - `mostLogBytes`: maximum size of a Run's log without its last lines, because a module may print indefinitely
+ * - `mostLogBytes`: maximum size of a Run's log, not counting its last lines; limited because a module may print
+ *   indefinitely
  * - `deniedProviders`: provider sources that no Run may use
  * - `buildNetwork`: whether a reviewed source build may use the network
  */

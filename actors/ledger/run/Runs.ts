@@ -22,7 +22,7 @@ export class Runs extends Context.Service<
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** Returns the files of the Run's module that the Run's commit changes. */
+    /** Returns those files of the Run's module that the Run's commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
@@ -59,7 +59,7 @@ export class Runs extends Context.Service<
       id: RunGroupId,
       request: { readonly comment?: string; readonly planDigests?: ReadonlyArray<string> }
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
-    /** Stops an update: creates no more plans and voids the unapplied plans of the update. Running applies continue. */
+    /** Stops an update: svc creates no more plans for it and voids its unapplied plans. Running applies continue. */
     readonly cancelGroup: (
       context: CommandContext,
       id: RunGroupId,
@@ -73,7 +73,7 @@ export class Runs extends Context.Service<
   }
 >()("svc/actors/ledger/run/Runs") {}
 
-/** A page of a durable sequence. `done` means that the Run has a final status and no more entries will follow. */
+/** A page of a stored sequence. `done` means that the Run has a final status and no more entries will follow. */
 export interface SequencePage<A> {
   readonly items: ReadonlyArray<A>
   readonly nextAfter: number
@@ -81,7 +81,7 @@ export interface SequencePage<A> {
 }
 
 /**
- * The durable event and log sequences of Runs, which can be read in pages and followed live. `changed` completes once there
+ * The stored event and log sequences of Runs, which can be read in pages and followed live. `changed` completes once there
  * may be entries after `after`; to avoid missing entries, first subscribe, then read, then wait.
  */
 export class RunStreams extends Context.Service<

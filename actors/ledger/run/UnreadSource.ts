@@ -10,7 +10,7 @@ export const UnreadSource = {
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct(UnreadSource)))
 
-/** Returns the Source to remove if this sync ends without reading it. */
+/** Returns the id of the Source to remove if this sync ends without having read it. */
 export const removableBy = (run: Pick<RunRow, "type" | "source_id" | "spec">): SourceId | undefined => {
   if (run.type !== "source_sync" || run.source_id === null) return undefined
   return Option.getOrUndefined(decode(run.spec))?.removeUnread === true ? run.source_id : undefined

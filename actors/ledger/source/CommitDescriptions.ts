@@ -7,7 +7,7 @@ import { CommitDescriptionJson, SnapshotRow } from "./SourceRow.ts"
 
 const DescribedSnapshot = rowShape({ id: SnapshotRow.columns.id, commit_description: CommitDescriptionJson })
 
-/** Returns commit descriptions by snapshot. Snapshots fetched by an earlier release have no description. */
+/** Returns commit descriptions, keyed by snapshot. Snapshots fetched by an earlier release have no description. */
 export const commitDescriptions = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   snapshots: ReadonlyArray<SourceSnapshotId | null | undefined>
@@ -23,7 +23,7 @@ export const commitDescriptions = Effect.fnUntraced(function* (
   )
 }, Effect.orDie)
 
-/** Adds to each record the description of the commit from which the record was created. */
+/** Adds the commit description to each record that was created from a commit. */
 export const withCommitDescriptions = <A extends { readonly sourceSnapshotId?: SourceSnapshotId }>(
   sql: SqlClient.SqlClient,
   records: ReadonlyArray<A>

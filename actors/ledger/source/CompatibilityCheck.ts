@@ -14,7 +14,7 @@ import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import type { CompatibilityReportId, RunId, SourceId } from "../../../schema/records/Ids.ts"
 import { shownDeclaration } from "./VariableView.ts"
 
-/** The check could not run at all. An unsupported module is not an error; it gets a report. */
+/** The check could not be performed. An unsupported module does not cause this error; it gets a report. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
   code: Schema.Literals([
     "module_not_found",
@@ -45,7 +45,10 @@ const shownPaths = (paths: ReadonlyArray<string>): string =>
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
 export const decodeScan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ScannedModule)))
 
-/** Returns names, basic types and default markers of the inputs. Later configurations are checked against them. */
+/**
+ * Returns a digest of the inputs' names, basic types and flags, such as whether an input has a default. Later configurations
+ * are checked against the digest.
+ */
 const contractOf = (scan: ScannedModule): string =>
   `sha256:${createHash("sha256")
     .update(

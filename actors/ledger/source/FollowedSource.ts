@@ -4,7 +4,7 @@ import { jsonText } from "../../base/database/StoredRecord.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { SourceRow } from "./SourceRow.ts"
 
-/** Parameters of an automatic plan, including the trigger of the check that found its commit. */
+/** Parameters of an automatic plan, including the trigger of the check that found the plan's commit. */
 export const FollowSpec = Schema.Struct({ look: Schema.optionalKey(RunTrigger) })
 
 const FollowJson = jsonText(FollowSpec)

@@ -11,8 +11,8 @@ type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" 
 export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
 /**
- * Returns the declaration for a file that was refused because of its bytes: too large, not text or not a regular file. Only
- * the reason is kept.
+ * Returns the declaration for a manifest file that was refused because of its bytes: too large, not text or not a regular
+ * file. Only the reason is kept.
  */
 const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   _tag: "Refused",

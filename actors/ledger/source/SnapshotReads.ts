@@ -21,7 +21,10 @@ const decodeText = (bytes: Uint8Array) =>
     catch: () => invalidRequest("path: the file is not valid UTF-8.")
   })
 
-/** Reads files inside an immutable snapshot. Never uses file system paths, so callers cannot access anything outside. */
+/**
+ * Reads files inside an immutable snapshot. Never uses file system paths, so callers cannot access anything outside the
+ * snapshot.
+ */
 export class SnapshotReads extends Context.Service<
   SnapshotReads,
   {

@@ -37,7 +37,7 @@ export const DeferredSyncRow = table("deferred_syncs", {
 })
 export type DeferredSyncRow = RowOf<typeof DeferredSyncRow.columns>
 
-/** Minimum time between a sync of a lane and the next scheduled check. */
+/** Time between a sync of a lane and the lane's next scheduled check. */
 const lookInterval: Duration.Input = "5 minutes"
 
 /** One ref and path of a Source. */
@@ -87,7 +87,7 @@ const toLane = (row: LaneRow, source: SourceRow, described: ReadonlyMap<string, 
     : {})
 })
 
-/** The lanes of a Source that are in use, the default lane first. */
+/** Returns the lanes of a Source that are in use, with the default lane first. */
 const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
   Effect.orDie(LaneRow.rows(
     sql
@@ -98,7 +98,7 @@ const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
     WHERE u.source_id = ${source.id}
     ORDER BY (u.ref = ${source.default_ref} AND u.path = ${source.default_path}) DESC, u.ref, u.path`)
 
-/** Returns the lanes as shown in a Source's record. */
+/** Returns the lanes in the form that a Source's record shows. */
 export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, source: SourceRow) {
   const rows = yield* readLanes(sql, source)
   const described = yield* commitDescriptions(
@@ -223,7 +223,8 @@ export class SourceLanes extends Context.Service<
             )
           ),
         settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {
-          // Starts from failing lanes, because there are few of them and determining the lanes in use is expensive.
+          // Starts with the failing lanes, because there are few of them and because determining the lanes in use is
+          // expensive.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
             WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u
               WHERE u.source_id = l.source_id AND u.ref = l.ref AND u.path = l.path) LIMIT 1`
@@ -232,7 +233,8 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
-          // A check more than one interval ahead was scheduled before the clock was corrected.
+          // If a check is scheduled for more than one interval ahead, it was scheduled before the clock was corrected, so it
+          // is due.
           const latest = yield* next
           return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

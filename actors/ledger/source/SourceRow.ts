@@ -50,7 +50,7 @@ export const SourceRow = table(
     /** True if an owner or admin set the default ref, or if it is the repository's default branch. */
     default_ref_by_manager: Flag,
     removed_at: Schema.NullOr(Timestamp),
-    /** Set after a sync that ended without reading the Source, because the Source may have to be removed. */
+    /** The sync that ended without having read the Source; set while svc must still decide about removing the Source. */
     unread_due: Schema.NullOr(RunId),
     /** Additional refs whose plans may decrypt private data. */
     reviewed_refs: ReviewedRefsJson,
@@ -65,7 +65,7 @@ export const SourceRow = table(
 )
 export type SourceRow = RowOf<typeof SourceRow.columns>
 
-/** The columns for lists. Omits sealed values. */
+/** The columns that lists read. They exclude sealed values. */
 export const ListedSource = SourceRow.without("hook_secret", "former_hook_secret")
 export type ListedSource = RowOf<typeof ListedSource.columns>
 
@@ -98,7 +98,7 @@ export const SnapshotRow = table("source_snapshots", {
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
 
-/** The columns for lists. Includes the manifest's status but not its content. */
+/** The columns that lists read. They include the manifest's status but not its content. */
 export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings", "authors")
 export type ListedSnapshot = RowOf<typeof ListedSnapshot.columns>
 
@@ -106,7 +106,7 @@ export const ReportJson = jsonText(CompatibilityReport)
 /** The complete scan of a module. */
 export const ModuleScanJson = jsonText(Schema.Json)
 
-/** Compatibility reports: the findings about a module of a snapshot. */
+/** Compatibility reports. Each contains the findings about one module of a snapshot. */
 export const ReportRow = table("compatibility_reports", {
   id: CompatibilityReportId,
   workspace_id: WorkspaceId,

@@ -140,7 +140,7 @@ export class SourceStore extends Context.Service<
     }>
     /**
      * Replaces the webhook secret of `row`. The previous secret remains valid until a delivery uses the new one, and for at most
-     * a day. With `endFormerNow`, it becomes invalid at once.
+     * a day. If `endFormerNow` is set, the previous secret becomes invalid at once.
      */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted, endFormerNow: boolean) => Effect.Effect<void>
     /** Invalidates the previous secret. Does nothing if the secret has since been renewed again. */
@@ -164,8 +164,8 @@ export class SourceStore extends Context.Service<
     /** Records that a sync succeeded, whether or not it found a new commit. */
     readonly synced: (sourceId: SourceId) => Effect.Effect<void>
     /**
-     * Sets or clears `unread_due`, the sync that ended without reading the Source. Does not change `updated_at`, because the
-     * Source itself has not changed.
+     * Sets or clears `unread_due`, the id of the sync that ended without having read the Source. Does not change
+     * `updated_at`, because the Source itself has not changed.
      */
     readonly setUnreadDue: (id: SourceId, runId: RunId | null) => Effect.Effect<void>
     readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>

@@ -45,7 +45,10 @@ export const StagedReport = Schema.Struct({
   }),
   /** The complete module scan, which plan and apply use. */
   moduleScan: Schema.Json,
-  /** Digest of input names, basic types and default markers. Later configuration changes are checked against this digest. */
+  /**
+   * Digest of the inputs' names, basic types and flags, such as whether an input has a default. Later configuration changes
+   * are checked against this digest.
+   */
   contractDigest: Schema.String
 })
 export type StagedReport = typeof StagedReport.Type

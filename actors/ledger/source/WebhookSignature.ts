@@ -9,17 +9,17 @@ export interface HookProofs {
   /** Hexadecimal HMACs of the body, each from a `sha256=` header. */
   readonly signatures?: ReadonlyArray<string>
   /**
-   * A Standard Webhooks signature. It covers an id, a time and the body; its key is the secret decoded from Base64. The time is
-   * not checked, because a replayed delivery only causes another check.
+   * A Standard Webhooks signature. It covers an id, a time and the body. The key is the secret, decoded from Base64. The
+   * time is not checked, because a replayed delivery only causes another check.
    */
   readonly standard?: { readonly id: string; readonly timestamp: string; readonly signatures: string } | undefined
 }
 
-/** Compares texts in constant time. Compares their digests, so the texts may have any length. */
+/** Compares texts in constant time. The texts may have any length, because only their digests are compared. */
 const sameText = (key: string, a: string, b: string): boolean =>
   timingSafeEqual(createHmac("sha256", key).update(a).digest(), createHmac("sha256", key).update(b).digest())
 
-/** Compares the proofs of a delivery with one secret while its body arrives. */
+/** Checks the proofs of a delivery against one secret while the delivery's body arrives. */
 const comparison = (secret: string, { secrets = [], signatures = [], standard }: HookProofs) => {
   const hash = createHmac("sha256", secret)
   const standardHash = createHmac("sha256", Buffer.from(secret, "base64url"))

@@ -11,7 +11,7 @@ type Attribute = ResourceChange["changedAttributes"][number]
 const isNoted = (value: Attribute["before"]) =>
   /\(sensitive value\)|\(known after apply\)|characters, too long to show\)/.test(JSON.stringify(value ?? null))
 
-/** Returns true if the plan changes an attribute back to its value before the drift. */
+/** Returns true if the plan changes an attribute back to the value that it had before the drift. */
 const isRestored = (planned: Attribute, drifted: Attribute) =>
   planned.sensitive !== true &&
   drifted.sensitive !== true &&
@@ -20,7 +20,7 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
   canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)
 
 interface DriftedAttributes {
-  /** Attributes that the plan sets back to exactly their value before the drift. */
+  /** Attributes that the plan resets to exactly the value that they had before the drift. */
   readonly certain: ReadonlySet<string>
   /** Attributes that drifted, and that the plan sets to a different or hidden value. */
   readonly possible: ReadonlySet<string>
@@ -75,7 +75,7 @@ const unfinished: ChangeCause = { kind: "unfinished" }
 
 const isOf = (change: ResourceChange, action: string) => change.actions.includes(action)
 
-/** The tool's reasons for removing a resource whose block is gone or has fewer instances. */
+/** The reasons that the tool reports for removing a resource whose block is gone. */
 const goneReasons = new Set(["delete_because_no_resource_config", "delete_because_no_module"])
 
 /**
@@ -84,7 +84,7 @@ const goneReasons = new Set(["delete_because_no_resource_config", "delete_becaus
  */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
-/** Removes duplicate causes, keeping the order. */
+/** Removes duplicate causes and keeps the order. */
 const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause> => {
   const seen = new Map(causes.map((cause) => [JSON.stringify(cause), cause]))
   return [...seen.values()]
@@ -125,8 +125,8 @@ const judgeOf = (plan: PlanEvidence) => {
       .filter(({ name }) => !putBack.has(name))
       .flatMap((attribute): ReadonlyArray<ChangeCause> => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
-        // An unknown value without references has no cause, because the provider recomputes the value from the other
-        // attributes.
+        // If an unknown value has no references, it has no cause of its own, because the provider recomputes it from the
+        // other attributes.
         if (references === undefined && attribute.unknown === true) return []
         // Every difference may be a cause, because the references of repeated blocks and of provider-normalised values are
         // unknown.

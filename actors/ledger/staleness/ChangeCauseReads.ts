@@ -53,7 +53,7 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
       commit: fileCount === 0 ? undefined : ({ kind: "commit", from, to, fileCount } as const),
       isUnknown: false
     }
-  // Without a file list, only an unchanged commit certainly has no effect.
+  // If there is no list of changed files, only an unchanged commit is certain to have no effect.
   return from === to
     ? { commit: undefined, isUnknown: false }
     : { commit: { kind: "commit", from, to } as const, isUnknown: true }

@@ -15,7 +15,7 @@ type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapsh
   readonly install_config_id: InstallConfigId
 }
 
-/** The content of a snapshot, in the form shared by both kinds of records. */
+/** The content of a snapshot, in the form that both kinds of snapshot records share. */
 export interface SnapshotContent {
   readonly archiveDigest: string
   readonly repositoryManifest: RepositoryManifestStatus

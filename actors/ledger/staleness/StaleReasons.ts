@@ -37,7 +37,8 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 
 /**
  * Computes the reasons why Capsules are stale, and is the only writer of `consumed_inputs`. Code that changes a commit or an
- * Output calls it in the same transaction, so that no Capsule is `active` with an input that its producer no longer offers.
+ * Output calls it in the same transaction, so that no Capsule remains `active` while it uses an input that its producer no
+ * longer offers.
  */
 export class StaleReasons extends Context.Service<
   StaleReasons,
@@ -92,8 +93,8 @@ export class StaleReasons extends Context.Service<
       }
 
       /**
-       * Compares with the applied commit instead of the previous one, so that a later irrelevant commit cannot hide a relevant
-       * one.
+       * Compares with the applied commit instead of the lane's previous commit, so that a later irrelevant commit cannot
+       * hide a relevant one.
        */
       const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
         if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
@@ -159,7 +160,7 @@ export class StaleReasons extends Context.Service<
         yield* withReasons(capsule, "input", yield* inputReasons(capsule))
       })
 
-      /** Compares commit and inputs, and replaces the reasons of all kinds, in one read and one write. */
+      /** Compares the commit and the inputs, and replaces the reasons of all kinds, with one read and one write. */
       const replaceAll = Effect.fnUntraced(function* (capsuleId: CapsuleId, restores: ReadonlyArray<StaleReason>) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined) return

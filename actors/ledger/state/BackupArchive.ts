@@ -54,8 +54,8 @@ const inflate = promisify(gunzip)
 const rowsAtOnce = 200
 
 /**
- * Decodes rows in small groups, yielding to other fibers in between. A column that did not exist when the archive was written is
- * null.
+ * Decodes rows in small groups and yields to other fibers between the groups. A column that did not exist when the archive
+ * was written is null.
  */
 const rowsOf = <const C extends Columns>(columns: C) => {
   const names = Object.keys(columns)
@@ -92,7 +92,7 @@ export interface CapsuleInBackup {
   /** The state in the backup; absent if the Capsule had never been applied. */
   readonly version: StateVersionRow | undefined
   readonly outputs: ReadonlyArray<OutputRow>
-  /** Secrets that svc generated for the Capsule, sealed. */
+  /** Sealed secrets that svc generated for the Capsule. */
   readonly generated: ReadonlyArray<RowOf<typeof generatedColumns>>
 }
 

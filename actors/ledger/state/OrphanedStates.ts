@@ -16,7 +16,7 @@ import { Vault } from "../../base/vault/Vault.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 
-/** States that applies left behind and that were not accepted when the applies were settled. */
+/** States that applies left behind and that svc did not accept when it settled the applies. */
 export const OrphanedStateRow = table("left_over_states", {
   id: OrphanedStateId,
   workspace_id: WorkspaceId,
@@ -28,11 +28,11 @@ export const OrphanedStateRow = table("left_over_states", {
   /** `NULL`, like `serial`, if the bytes are not a complete state file. */
   lineage: Schema.NullOr(Schema.String),
   serial: Schema.NullOr(Schema.Int),
-  /** Also `NULL` if the tool encrypted the state. */
+  /** `NULL` if the bytes are not a complete state file or the tool encrypted the state. */
   resource_count: Schema.NullOr(Schema.Int),
-  /** Sealed; `NULL` after a person has adopted or discarded the state. */
+  /** The sealed state; `NULL` after a person has adopted or discarded it. */
   state: Schema.NullOr(Schema.String),
-  /** Also `NULL` if the secrets were unknown. */
+  /** `NULL` after a person has adopted or discarded the state, and also if the secrets were unknown. */
   sealed_secrets: Schema.NullOr(Schema.String),
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),
@@ -47,7 +47,7 @@ export const OrphanedStateRow = table("left_over_states", {
 })
 export type OrphanedStateRow = RowOf<typeof OrphanedStateRow.columns>
 
-/** The columns for lists. Omits sealed values. */
+/** The columns that lists read. They exclude sealed values. */
 export const ListedOrphanedState = OrphanedStateRow.without(
   "state",
   "sealed_secrets",
@@ -105,12 +105,12 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** The person who decided about a left-over state, and the time of the decision. */
+/** The person who decided to adopt or discard a left-over state, and the time of the decision. */
 interface Decision {
   readonly by: string | null
 }
 
-/** Keeps states that settlements did not accept, sealed, until a person adopts or discards them. */
+/** Keeps sealed copies of the states that settlements did not accept, until a person adopts or discards them. */
 export class OrphanedStates extends Context.Service<
   OrphanedStates,
   {

@@ -20,7 +20,7 @@ export interface ResourceName {
 }
 
 export interface ResourceEvents extends Page<ResourceEvent> {
-  /** Drift of this resource that the newest check of the current state found. Set only on the first page. */
+  /** The drift of this resource that the newest check of the current state found. Present only on the first page. */
   readonly drift: ResourceDrift | undefined
   /** True if the current state is in the index. */
   readonly indexed: boolean
@@ -116,7 +116,10 @@ const eventsOf = (
 export class ResourceHistory extends Context.Service<
   ResourceHistory,
   {
-    /** Returns the changes to a resource, newest first. `limit` is a number of unchanged periods, not of events. */
+    /**
+     * Returns the changes to a resource, newest first. `limit` is the number of periods without a change, not the number of
+     * events.
+     */
     readonly history: (
       capsuleId: CapsuleId,
       resource: ResourceName,
@@ -191,7 +194,7 @@ export class ResourceHistory extends Context.Service<
           WHERE capsule_id = ${capsuleId} AND address = ${address} AND deposed = ${deposed}
           ORDER BY valid_from DESC LIMIT 1`)
         const origin = last === undefined ? address : originOf(last)
-        // Reads one extra row, because each change is the difference from the preceding period.
+        // Reads one more row than requested, because a change is the difference from the preceding period.
         const rows = yield* Effect.orDie(
           Period.rows(sql)`SELECT v.address, v.attributes, v.tainted, v.valid_from, v.valid_to, v.run_id, v.changed_at,
             v.ended_by_run_id, s.created_at AS ended_at

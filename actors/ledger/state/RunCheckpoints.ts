@@ -7,7 +7,7 @@ import { RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The last state that a running apply saved, sealed. */
+/** The sealed form of the last state that a running apply saved. */
 export const CheckpointRow = table("run_checkpoints", {
   run_id: RunId,
   state: Schema.String,
@@ -22,7 +22,7 @@ const place = (workspaceId: WorkspaceId, runId: RunId) => ({
   rowId: runId
 })
 
-/** The newest complete state of each running apply, sealed. Recovery uses it if the run folder is gone. */
+/** Stores the newest complete state of each running apply, sealed. Recovery uses this state if the run folder is gone. */
 export class RunCheckpoints extends Context.Service<
   RunCheckpoints,
   {

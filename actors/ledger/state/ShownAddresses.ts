@@ -82,8 +82,8 @@ export interface KeySecrets {
 }
 
 /**
- * Returns a function that hides the secret instance keys in a Capsule's addresses, for its plans and its index. The function
- * also hides keys that contain the path of a Run's folder.
+ * Returns a function that hides the secret instance keys in a Capsule's addresses, as its plans and its index show them. The
+ * function also hides keys that contain the path of a Run's folder.
  */
 export const shownAddresses = Effect.fnUntraced(function* (
   secretTexts: SecretTexts,

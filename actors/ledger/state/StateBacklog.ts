@@ -17,17 +17,17 @@ const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
 const Next = rowShape({ id: StateVersionId })
 const Unchecked = rowShape({ capsule_id: CapsuleId })
 
-/** SQL condition for StateVersions of a Capsule that are not in the index yet. */
+/** SQL condition for StateVersions that have not been indexed yet. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
 
-/** Decrypts the state and its secrets. Returns neither if decryption fails. */
+/** Decrypts a state and its secrets. If decryption fails, returns neither. */
 const opened = Effect.fnUntraced(function* (id: StateVersionId) {
   const states = yield* StateVersions
   const row = yield* states.find(id)
   if (row === undefined) return undefined
   const contents = yield* Effect.exit(
     Effect.gen(function* () {
-      // Without recorded secrets, any value in the state may be a secret.
+      // If no secrets were recorded, any value in the state may be a secret.
       const secrets = row.sealed_secrets === null ? undefined : yield* states.secrets(row)
       return { state: yield* states.openStored(row), secrets }
     })
@@ -111,8 +111,9 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
 })
 
 /**
- * Rechecks the index of earlier releases, and indexes StateVersions that were committed before the index existed, oldest first in
- * each Capsule. Each step has a separate transaction, so an interrupted pass can resume and other writers are not blocked.
+ * Checks index entries of earlier releases again, and indexes StateVersions that were committed before the index existed,
+ * for each Capsule from the oldest to the newest. Each step has a separate transaction, so an interrupted pass can resume
+ * and other writers are not blocked.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -2,7 +2,7 @@ import type { OutputDifference, ResourceDifference } from "../../../schema/recor
 import { instanceName } from "./StateEntries.ts"
 import { AttributesJson, originOf, type OutputVersionRow, type ResourceVersionRow } from "./StateIndexRow.ts"
 
-/** The generations to compare, in the requested direction. */
+/** The two generations to compare. The comparison runs from `from` to `to`, which may be the earlier generation. */
 export interface Compared {
   readonly from: number
   readonly to: number

@@ -27,7 +27,7 @@ export const objectKey = ({
 
 /** Keys for the index digests, derived by the vault. */
 export interface IndexKeys {
-  /** A key that differs per Capsule, so that equal values in two Capsules have different digests. */
+  /** A key that is different for each Capsule, so that equal values in two Capsules have different digests. */
   readonly contents: KeyObject
   /** A key shared by the Capsules of a Workspace, so that their real objects can be compared. */
   readonly objects: KeyObject
@@ -38,8 +38,8 @@ export interface ResourceEntry {
   readonly address: string
   readonly deposed: string
   /**
-   * The object's first address in the index. The digests are keyed by this address, so that they remain comparable after a
-   * move.
+   * The object's first address in the index. The digests include this address instead of the current one, so that they
+   * remain comparable after a move.
    */
   readonly origin: string
   readonly tainted: boolean
@@ -56,7 +56,7 @@ const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string =>
   const digest = createHmac("sha256", key)
   // Hashes each text separately, because a state may contain a single attribute of many MiB.
   for (const text of texts) digest.update(text)
-  // 96 bits are enough: without the key, nobody can guess a value or create a collision.
+  // 96 bits are enough, because nobody can guess a value or create a collision without the key.
   return digest.digest("base64url").slice(0, 16)
 }
 
@@ -83,7 +83,7 @@ const shownId = (object: ObjectContents): string | null =>
 
 type Instance = Pick<ResourceEntry, "address" | "deposed">
 
-/** The current entries of the index. */
+/** Access to the current entries of the index. */
 export interface IndexedObjects {
   /** Returns true if the index contains this version. */
   readonly isIndexed: (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
@@ -92,7 +92,7 @@ export interface IndexedObjects {
   readonly shown: (address: string) => string
 }
 
-/** Computes digests of an object's contents, keyed by its origin. */
+/** Computes digests of an object's contents. The object's origin is part of the input. */
 export const objectDigests = (
   keys: Pick<IndexKeys, "contents">,
   { attributes: texts, deposed, tainted }: Pick<ObjectContents, "attributes" | "deposed" | "tainted">,

@@ -108,8 +108,8 @@ export class StateIndex extends Context.Service<
       newest: Pick<IndexedState, "capsuleId" | "runId" | "secrets" | "state">
     ) => Effect.Effect<void>
     /**
-     * Indexes a StateVersion in the caller's transaction. If an earlier StateVersion of the Capsule is not indexed yet, does
-     * nothing; both StateVersions are then indexed later, in order.
+     * Indexes a StateVersion in the caller's transaction. If an earlier StateVersion of the Capsule has not been indexed
+     * yet, does nothing; both are indexed later, in order.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
     /**
@@ -167,7 +167,7 @@ export class StateIndex extends Context.Service<
           SELECT address, deposed, provider, object_id, digest, origin FROM resource_versions
           WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
 
-      /** Returns the stored details of the Run's plan, or `{}` without a plan. */
+      /** Returns the stored details of the Run's plan, or `{}` if the Run has no plan. */
       const planOf = Effect.fnUntraced(function* (runId: RunId) {
         const [plan] = yield* RunRow.some(sql, "plan_details")`SELECT p.plan_details FROM runs r
           JOIN runs p ON p.id = r.plan_run_id WHERE r.id = ${runId}`
@@ -184,7 +184,7 @@ export class StateIndex extends Context.Service<
         )
       }
 
-      /** Returns a function that formats addresses of the index and of the new state for display. */
+      /** Returns a function that converts addresses from the index and from the new state to the form that is displayed. */
       const shownOf = Effect.fnUntraced(function* (
         { capsuleId, secrets, state }: Pick<IndexedState, "capsuleId" | "secrets" | "state">,
         plan: string

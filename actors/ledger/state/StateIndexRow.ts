@@ -16,7 +16,7 @@ export const StateIndexRow = table("state_indexes", {
   outcome: Schema.Literals(["indexed", "unreadable", "unchecked"])
 })
 
-/** Digests of attributes, by attribute name. */
+/** Digests of attributes, keyed by attribute name. */
 export const AttributesJson = jsonText(Schema.Record(Schema.String, Schema.String))
 
 const versionColumns = {
@@ -24,9 +24,9 @@ const versionColumns = {
   capsule_id: CapsuleId,
   /** Keyed. */
   digest: Schema.String,
-  /** The first generation of this version. */
+  /** The first generation that contains this version. */
   valid_from: Schema.Int,
-  /** The first later generation with a different version; `NULL` while this version is current. */
+  /** The first later generation that no longer contains this version; `NULL` while this version is current. */
   valid_to: Schema.NullOr(Schema.Int),
   /** The Run that created the version. */
   run_id: RunId,
@@ -50,7 +50,7 @@ export const ResourceVersionRow = table(
     /** Keyed digest that identifies the real object in the Workspace; `NULL` if the resource is not a real object. */
     object_key: Schema.NullOr(Schema.String),
     attributes: AttributesJson,
-    /** The object's first address, if the object has moved. Unique in the Capsule. */
+    /** The object's first address, if the object has moved. It is unique in the Capsule. */
     origin: Schema.NullOr(Schema.String),
     tainted: Flag
   },

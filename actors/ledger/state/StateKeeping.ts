@@ -7,8 +7,8 @@ export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is stored, and accepts no more states. A failure is only logged, because the execution's outcome
-   * also includes the state.
+   * Accepts no more states, and waits until the newest state is stored. A failure is only logged, because the execution's
+   * outcome also includes the state.
    */
   readonly end: Effect.Effect<void>
   /** Fails as soon as a state cannot be stored because the execution has lost its hold. */

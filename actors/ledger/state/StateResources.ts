@@ -39,7 +39,7 @@ const Listed = rowShape({
   resolved_commit: RunRow.columns.resolved_commit
 })
 
-// Lowercases only A to Z, like the database.
+// Converts only the letters A to Z to lower case, as the database does.
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 const decodeResource = storedRecord(StateResource)

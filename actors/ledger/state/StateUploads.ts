@@ -46,7 +46,7 @@ type ListedStateUpload = RowOf<typeof ListedStateUpload.columns>
 
 const decodeUpload = storedRecord(StateUpload)
 
-/** The public projection of an upload. */
+/** Returns the public projection of an upload. */
 export const toStateUpload = (row: ListedStateUpload): StateUpload =>
   decodeUpload({
     id: row.id,
@@ -113,11 +113,11 @@ export class StateUploads extends Context.Service<
       installPlanId: InstallPlanId
     ) => Effect.Effect<void, ApiError>
     /**
-     * Releases the upload of a failed install. Another install can reserve the upload until it is deleted, an hour after it
-     * was received.
+     * Releases the upload of a failed install. Another install can reserve the upload until svc deletes it, an hour after
+     * receiving it.
      */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
-    /** Returns the upload that an install has reserved, without its state. */
+    /** Returns the upload that an install has reserved, but not its state. */
     readonly heldRow: (installPlanId: InstallPlanId) => Effect.Effect<StateUploadRow | undefined>
     /** Returns the upload that an install has reserved, with its state. */
     readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>

@@ -41,11 +41,11 @@ export const StateVersionRow = table("state_versions", {
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
 
-/** The columns for lists. Omits sealed values. */
+/** The columns that lists read. They exclude sealed values. */
 export const ListedStateVersion = StateVersionRow.without("state", "sealed_secrets")
 export type ListedStateVersion = RowOf<typeof ListedStateVersion.columns>
 
-/** The type or the value of an Output. */
+/** The stored type or value of an Output. */
 export const OutputJson = jsonText(Schema.Json)
 export const PrivateOriginsJson = jsonText(Schema.Array(Schema.String))
 
@@ -60,7 +60,7 @@ export const OutputRow = table("outputs", {
   value: Schema.NullOr(OutputJson),
   sealed_value: Schema.NullOr(Schema.String),
   sensitive: Flag,
-  /** The origins of the secrets that the Output repeats, if it is private for that reason. */
+  /** If the Output is private because it repeats secrets, the origins of these secrets. */
   private_origins: Schema.NullOr(PrivateOriginsJson)
 })
 export type OutputRow = RowOf<typeof OutputRow.columns>

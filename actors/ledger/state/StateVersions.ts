@@ -45,7 +45,7 @@ export interface NewStateVersion {
   readonly sourceSnapshotId: SourceSnapshotId | undefined
   readonly installConfigId: InstallConfigId
   readonly outputs: ReadonlyArray<StateOutput>
-  /** Secret inputs of this apply and earlier ones. The state may contain them unmarked. */
+  /** Secret inputs of this apply and earlier ones. The state may contain them without marking them as sensitive. */
   readonly secrets: ReadonlyArray<SecretText>
   /** The source build used by the plan of this apply. */
   readonly build: BuildColumns
@@ -130,8 +130,8 @@ export const toStateVersion = (row: ListedStateVersion): StateVersion =>
   })
 
 /**
- * Returns the reason why an Output is private although the module does not mark it as sensitive; `undefined` for any other
- * Output.
+ * If an Output is private although the module does not mark it as sensitive, returns the reason; otherwise returns
+ * `undefined`.
  */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
@@ -140,8 +140,8 @@ export const privacyReason = ({ name, private_origins }: OutputRow): string | un
 }
 
 /**
- * Returns the reason as another Workspace sees it, with that Workspace's name for the Output. Does not reveal which secrets
- * exist.
+ * Returns the reason in the form that another Workspace may see: it contains the name that this Workspace uses for the
+ * Output, and does not reveal which secrets exist.
  */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
@@ -176,7 +176,7 @@ export class StateVersions extends Context.Service<
     ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
     readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
-    /** Like `open`, for a StateVersion that may be removed concurrently. Returns `none` after its removal. */
+    /** Like `open`, for a StateVersion that may be removed concurrently. If it has been removed, returns `none`. */
     readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** Returns the secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>

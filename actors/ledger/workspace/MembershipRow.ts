@@ -110,7 +110,7 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
       const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
-      // Removes roles that were waiting for confirmation by an owner at the time of the backup. These roles can be offered
+      // Removes roles that, at the time of the backup, were waiting for an owner's confirmation. These roles can be offered
       // again.
       yield* sql`UPDATE memberships SET offered_role = NULL WHERE offered_role IS NOT NULL`
       // Suspends invited members: their invitation may have been withdrawn after the backup, so the invitation must not

@@ -115,7 +115,7 @@ const Missing = Schema.Struct({
   displayName: Schema.NullOr(Schema.String)
 })
 
-/** Returns the missing parts of a person's personal Workspace; empty if it is complete. */
+/** Returns the missing parts of a person's personal Workspace. The result is empty if the Workspace is complete. */
 export const findPersonal = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
     Request: Schema.String,
@@ -130,7 +130,7 @@ export const findPersonal = (sql: SqlClient.SqlClient) =>
 export const isWhole = (found: typeof Missing.Type): boolean =>
   found.workspaceId !== null && found.members > 0 && found.projects > 0
 
-/** Returns the wanted handle if it is free; otherwise adds a few random characters. */
+/** Returns the requested handle if it is free; otherwise returns it with a few random characters added. */
 const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
@@ -140,8 +140,8 @@ const freeHandle = Effect.fnUntraced(function* (wanted: string) {
 })
 
 /**
- * Creates or completes the personal Workspace, in the caller's transaction. Returns the Workspace's id if the Workspace was
- * created.
+ * Creates or completes the personal Workspace, in the caller's transaction. Returns the Workspace's id if this call created
+ * the Workspace.
  */
 export const repairPersonal = Effect.fn("repairPersonal")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient

@@ -53,7 +53,7 @@ export interface WorkspaceListRequest extends PageRequest {
   /** The Workspace to add to the first page if it would otherwise be on a later page. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
-  /** The only Workspace to which the caller's credential gives access, if the credential is bound to a Workspace. */
+  /** If the caller's credential is bound to a Workspace, the only Workspace to which it gives access. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
@@ -80,8 +80,8 @@ interface MembershipPage {
 }
 
 /**
- * Reads the active memberships of a subject from one snapshot: the total before the cursor is applied, and `limit + 1` rows
- * after the cursor.
+ * Reads the active memberships of a subject in one database snapshot: their total number, regardless of the cursor, and
+ * `limit + 1` rows after the cursor.
  */
 const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage) {
   const read = yield* ReadSql

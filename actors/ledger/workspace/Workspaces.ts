@@ -22,7 +22,7 @@ import {
 import { StoredWorkspace } from "./StoredWorkspace.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** Error for a membership that was restored from a backup and that nobody has confirmed yet. */
+/** The error if a membership was restored from a backup and nobody has confirmed it yet. */
 export const membershipUnconfirmed = new ApiError({
   code: "restore_unconfirmed",
   message:
@@ -74,7 +74,10 @@ export class Workspaces extends Context.Service<
         readonly driftChecks?: WorkspaceDriftChecks | undefined
       }
     ) => Effect.Effect<Workspace, ApiError>
-    /** Pauses or resumes automation in the Workspace. Pausing a paused Workspace keeps the original author and reason. */
+    /**
+     * Pauses or resumes automation in the Workspace. If automation is already paused, pausing it again keeps the original
+     * person and reason.
+     */
     readonly setAutomation: (
       context: CommandContext,
       subject: string,

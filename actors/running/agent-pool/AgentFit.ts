@@ -11,7 +11,7 @@ import { SandboxLevel, type ToolIdentity } from "../../../schema/records/Run.ts"
  * - `provided`: names of the pool credentials that its Connections use
  * - `holders`: for an apply, the agents that have the credentials of its plan, if there are any
  * - `capability`: the feature that the agent must support
- * - `heldUntil`: for an apply after a restore, the earliest start time
+ * - `heldUntil`: for an apply after a restore, the earliest time at which it may start
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }

@@ -30,8 +30,8 @@ const Needed = rowShape({
 const Provided = rowShape({ name: ProvidedName })
 
 /**
- * Determines the agent requirements of a Run in a pool from the reviewed plan, the Capsule, the execution profile and the
- * pool.
+ * Determines what a Run requires of its agent. The requirements come from the reviewed plan, the Capsule, the execution
+ * profile and the pool.
  */
 export class AgentNeeds extends Context.Service<
   AgentNeeds,

@@ -10,7 +10,8 @@ import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
 /**
- * Time without contact after which an agent is reported. It is long enough for a restart of the agent's machine or a proxy.
+ * Time without contact after which notices report an agent as silent. It is long enough for a restart of the agent's machine
+ * or of a proxy.
  */
 const awayFor = Duration.minutes(3)
 const awayNanos = seconds(Duration.toSeconds(awayFor))
@@ -39,7 +40,10 @@ export class AgentNotices extends Context.Service<
       const presence = yield* AgentPresence
       const begun = yield* monotonicNow
 
-      /** Selects the server itself and the Workspaces of the agent's pool, each with its Runs on the agent. */
+      /**
+       * Selects the server itself and the Workspaces that may use the agent's pool, each with the number of its Runs on the
+       * agent.
+       */
       const affected = (agent: Watched) => Affected.rows(sql)`SELECT NULL AS workspace_id, COUNT(*) AS runs
           FROM agent_runs WHERE agent_id = ${agent.id} AND ended_at IS NULL
         UNION ALL SELECT w.workspace_id, (SELECT COUNT(*) FROM agent_runs r JOIN runs u ON u.id = r.run_id

@@ -1,6 +1,6 @@
 import type { RunId } from "../../../schema/records/Ids.ts"
 
-/** An agent that accepts Runs, with the number of Runs it can execute at once and the number it is executing now. */
+/** An agent that accepts Runs, the number of Runs that it can execute at once, and the number that it is executing now. */
 export interface AgentPlaces {
   readonly id: string
   readonly places: number
@@ -19,7 +19,10 @@ export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number |
   return all > 1 && free <= 1 ? all : undefined
 }
 
-/** A Run that an agent is executing and that gives way to people's Runs: a scheduled drift check, or the plan of a head. */
+/**
+ * A Run that svc may stop on an agent to make room for a person's Run: a scheduled drift check, or the plan of a pull
+ * request's head.
+ */
 export interface RunningCheck {
   readonly id: RunId
   readonly owner: string
@@ -30,8 +33,8 @@ export interface RunningCheck {
 
 /**
  * Selects the Run to stop so that one of `agents` has room for a person's Run: the most recently started drift check or, if the
- * agents have only one slot, the plan of a head. Returns `undefined` while one of the agents has a free slot, or one of the Runs
- * is already stopping.
+ * agents have only one slot, the plan of a pull request's head. Returns `undefined` if one of the agents has a free slot, or
+ * if one of the Runs is already stopping.
  */
 export const checkToPreempt = (
   agents: ReadonlyArray<AgentPlaces>,

@@ -5,11 +5,11 @@ import { SharedDatabase } from "../../base/node/Nodes.ts"
 import { AgentRow } from "./PoolRows.ts"
 import type { AgentId } from "../../../schema/records/Ids.ts"
 
-/** Silence, in nanoseconds, after which an agent is considered disconnected. */
+/** Time without contact, in nanoseconds, after which an agent is considered disconnected. */
 const connectedNanos = 45_000_000_000n
 /**
- * Silence, in nanoseconds, after which svc assumes that an agent may never return. svc does not wait for a silent agent if
- * another agent can do the same work.
+ * Time without contact, in nanoseconds, after which svc assumes that an agent may never return. svc does not wait for a
+ * silent agent if another agent can do the same work.
  */
 const absentNanos = 3_600_000_000_000n
 
@@ -33,7 +33,7 @@ export class AgentPresence extends Context.Service<
      * not contact it while it was down.
      */
     readonly isSilent: (agentId: AgentId) => Effect.Effect<boolean>
-    /** True if any agent has contacted this process. */
+    /** True if any agent has contacted this process since it started. */
     readonly wasAnyHeard: Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/AgentPresence") {

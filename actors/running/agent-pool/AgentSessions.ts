@@ -65,7 +65,7 @@ export class AgentSessions extends Context.Service<
     readonly begin: (
       greeting: Greeting
     ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
-    /** Fails if agents of this release must not receive new Runs. Runs in progress continue. */
+    /** Fails if agents of the session's release must not receive new Runs. Runs in progress continue. */
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** Returns the session for a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
@@ -198,8 +198,8 @@ export class AgentSessions extends Context.Service<
       })
 
       /**
-       * Returns true if another process of the agent is accepting Runs. A draining process must then not update the agent's
-       * facts.
+       * Returns true if another process of the agent is accepting Runs. If so, a draining process must not update the
+       * agent's facts.
        */
       const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
         if (!draining) return false

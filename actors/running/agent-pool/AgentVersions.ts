@@ -26,8 +26,8 @@ const isNear = (server: Release, agent: Release): boolean =>
     : server.minor === 0 && agent.major === server.major - 1
 
 /**
- * The reason why agents of a release receive no new Runs, and the remedy. `speaks` is true if the agent may still open a session,
- * so that its current Runs can finish.
+ * The reason why agents of a release receive no new Runs, and how to fix this. `speaks` is true if such an agent may still
+ * open a session, so that its current Runs can finish.
  */
 export interface VersionProblem {
   readonly speaks: boolean

@@ -20,7 +20,7 @@ export class DeclinedRuns extends Context.Service<
     readonly declined: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly accepted: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly mayBeOffered: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
-    /** Returns true if a free slot on this agent would help the Run. */
+    /** Returns true if freeing a slot on this agent could help the Run, because the agent has not recently declined it. */
     readonly isWorthRoom: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/running/agent-pool/DeclinedRuns") {

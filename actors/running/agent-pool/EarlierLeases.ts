@@ -42,7 +42,7 @@ export class EarlierLeases extends Context.Service<
         if (passed >= seconds(whole)) return undefined
         const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
         if (row === undefined || row.restored_at === null) return undefined
-        // Uses the wall clock only to subtract the time that had passed before this process started.
+        // Uses the wall clock only to subtract the time between the restore and the start of this process.
         const until = Math.min(Date.parse(row.restored_at), begun.millis) + whole * 1000
         return passed < seconds((until - begun.millis) / 1000) ? new Date(until).toISOString() : undefined
       }).pipe(Effect.orDie, Effect.withSpan("EarlierLeases.end"))

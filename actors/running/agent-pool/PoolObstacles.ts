@@ -41,7 +41,7 @@ const absent = (property: MissingAgentProperty["property"], sentence: string): P
 })
 
 /**
- * Message for a Run that no pool can execute, if several servers share the database and therefore execute no modules
+ * Message for a Run that nothing can execute: it has no pool of agents, and servers that share a database execute no modules
  * themselves.
  */
 const onAgentsOnly =

@@ -27,7 +27,7 @@ export const PoolWorkspaceRow = table("agent_pool_workspaces", {
   assigned_at: Timestamp
 })
 
-/** The Workspaces that may use a pool's credentials of a given name. */
+/** The Workspaces that may use those credentials of a pool that have a given name. */
 export const ProvisionRow = table("agent_pool_provisions", {
   pool: PoolName,
   name: ProvidedName,
@@ -68,12 +68,15 @@ export const AgentRow = table("agents", {
 })
 export type AgentRow = RowOf<typeof AgentRow.columns>
 
-/** An agent, with the number of Runs that it is executing. `runsOfAgent` is the SQL for that column; its table alias is `a`. */
+/**
+ * An agent, including the number of Runs that it is executing. `runsOfAgent` is the SQL for this number; it requires the
+ * alias `a` for the table of agents.
+ */
 export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
 
-/** Keyed digests: without the key, a stolen database does not help an attacker to guess the values. */
+/** Keyed digests of credential values. Without the key, a stolen database does not help an attacker to guess the values. */
 export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
 
 export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })

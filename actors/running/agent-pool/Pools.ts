@@ -41,14 +41,17 @@ export class Pools extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>
     readonly create: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
     readonly set: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
-    /** Removes a pool. Fails while an agent is enrolled in the pool or a Run is waiting for it. The name can be reused. */
+    /**
+     * Removes a pool. Fails while an agent is enrolled in the pool or a Run is waiting for it. Afterwards, its name can be
+     * reused.
+     */
     readonly remove: (name: string) => Effect.Effect<void, ApiError>
     /** Allows a Workspace to use the pool. `workspace` is an id or a handle. */
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     readonly unassign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /**
-     * Allows Connections in a Workspace to use the agents' credentials with this name. Any module in that Workspace can then
-     * read these credentials.
+     * Allows Connections in a Workspace to use the agents' credentials that have this name. Any module in that Workspace can
+     * then read these credentials.
      */
     readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /**
@@ -182,7 +185,7 @@ export class Pools extends Context.Service<
       const unassign = Effect.fn("Pools.unassign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
-        // Removes the credential permissions together with the assignment, so that a later assignment does not restore them.
+        // Also removes the Workspace's credential permissions, so that assigning the pool again does not restore them.
         yield* Effect.orDie(
           sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
         )

@@ -41,7 +41,7 @@ export class ProvidedMarks extends Context.Service<
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
     /**
      * Stores the marks of the credentials that the agent used for a plan, which may be newer than the agent's last report.
-     * Ignored if the agent has reported since it claimed the plan.
+     * Does nothing if the agent has reported since it claimed the plan.
      */
     readonly used: (
       agentId: AgentId,
@@ -88,7 +88,7 @@ export class ProvidedMarks extends Context.Service<
           WHERE agent_id = ${agentId} AND draining = 0 AND created_at >= ${takenAt} LIMIT 1`)
         if (reported.length > 0) return
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
-          // Stores only names that the agent has reported before, so that no agent can fill the table.
+          // Stores only marks whose names the agent has reported before, so that no agent can fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
             WHERE agent_id = ${agentId} AND name = ${name} AND mark <> ${mark}`)
         }

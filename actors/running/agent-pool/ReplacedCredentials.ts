@@ -23,8 +23,8 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
- * Returns true if a plan may wait for the agent's credentials of this name. A silent agent is ignored if another agent
- * reports credentials with that name.
+ * Returns true if a plan may wait for the credentials that this agent has under this name. A silent agent is ignored if
+ * another agent reports credentials with that name.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)

@@ -28,7 +28,8 @@ export const restoredAgents = Effect.map(
         a.last_contact_at AS "changedAt"
       FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
       WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
-    // Restarts the measurement of the agent's silence, because it was silent only while the server rejected its messages.
+    // Restarts the measurement of the agent's silence, because the agent was silent only as long as the server rejected its
+    // messages.
     confirm: Effect.fnUntraced(function* (id) {
       yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
     }, Effect.orDie),
@@ -37,7 +38,7 @@ export const restoredAgents = Effect.map(
   })
 )
 
-/** Returns true if the agent is waiting for the operator's review. */
+/** Returns true if the agent is waiting to be reviewed by the operator. */
 export const isAgentHeld = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: AgentId) {
   const found = yield* sql`SELECT 1 AS one FROM restore_review WHERE record_id = ${id} AND decision IS NULL`
   return found.length > 0

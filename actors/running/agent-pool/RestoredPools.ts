@@ -31,8 +31,8 @@ const provisionOf = (id: string) => {
 }
 
 /**
- * The rows have no status column, so they are suspended by deletion. The review stores the key and time of each row, and
- * inserts the row again when the row is confirmed.
+ * The rows have no status column, so the review suspends a row by deleting it. It keeps the row's key and time, and inserts
+ * the row again when the operator confirms it.
  */
 const waiting = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -96,8 +96,8 @@ export const restoredAssignments = Effect.map(SqlClient.SqlClient, (sql): Restor
 })
 
 /**
- * Reviews which Workspaces may use the credentials of a pool's agents. Without an assignment to the pool, such a permission has
- * no effect.
+ * Reviews which Workspaces may use the credentials of a pool's agents. Such a permission has no effect unless the Workspace
+ * is assigned to the pool.
  */
 export const restoredProvisions = Effect.map(
   SqlClient.SqlClient,

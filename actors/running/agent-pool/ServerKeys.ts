@@ -13,7 +13,7 @@ const PrivateKeys = Schema.fromJsonString(Schema.Struct({ sign: PrivateKey, seal
 const encodeKeys = Schema.encodeSync(PrivateKeys)
 const decodeKeys = Schema.decodeUnknownEffect(PrivateKeys)
 
-/** The server's keys, and the name under which it appears in sealed messages. */
+/** The server's keys, and the name that identifies the server in sealed messages. */
 export interface OwnKeys {
   readonly installationId: string
   readonly keys: AgentKeys
@@ -50,7 +50,9 @@ const importJwk = (jwk: JsonWebKey, name: string, uses: ReadonlyArray<KeyUsage>)
 /** Imports the receiving agent's key. */
 export const sealingKey = (x: string): Effect.Effect<OwnKeys["open"]> => importJwk({ crv: "X25519", x }, "X25519", [])
 
-/** The server's keys for agents. They are created when the first agent enrols, and are stored sealed in the database. */
+/**
+ * The server's keys for agents. The server creates them when the first agent enrols, and stores them sealed in the database.
+ */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(
   "svc/actors/running/agent-pool/ServerKeys"
 ) {

@@ -15,7 +15,7 @@ import { AgentRow } from "./PoolRows.ts"
 const mostAtOnce = 200
 
 /**
- * Interval between searches for silent agents. The first search is one interval after startup, by which time every live
+ * Interval between searches for silent agents. The first search takes place one interval after startup; by then, every live
  * agent has contacted the new process.
  */
 const lookEvery = seconds(3600)

@@ -17,8 +17,8 @@ const AssignedPool = rowShape({ ...PoolRow.columns, assigned_at: Timestamp, queu
 const provided = (names: ReadonlyArray<string>) => (names.length === 0 ? {} : { provided: names })
 
 /**
- * Pools and agents, as shown to Workspaces that may use them. Reveals nothing about other Workspaces except that slots are
- * taken. Revoked agents are not listed, but a Run that is still held by a revoked agent shows the agent's id.
+ * Pools and agents, as shown to Workspaces that may use them. They reveal nothing about other Workspaces, except that some
+ * slots are in use. Revoked agents are not listed, but a Run that is still held by a revoked agent shows the agent's id.
  */
 export class WorkspacePools extends Context.Service<
   WorkspacePools,

@@ -38,7 +38,7 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
   build: 2048 * mebibyte,
   state: 512 * mebibyte,
   plan_file: 512 * mebibyte,
-  // May include a state that an earlier process of the apply left behind.
+  // An outcome may include a state that an earlier process of the apply left behind.
   outcome: 1024 * mebibyte,
   left_over: 1024 * mebibyte
 }
@@ -58,10 +58,10 @@ const mostUnpacked: Readonly<Record<Kind, number>> = {
  */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
-/** A sealed blob that is held in memory, not in a file. */
+/** A sealed blob that is in memory instead of in a file. */
 export interface BlobInMemory {
   readonly bytes: Uint8Array
-  /** Maximum unpacked size. A larger blob is refused. */
+  /** Maximum unpacked size. Larger blobs are refused. */
   readonly mostUnpackedBytes?: number
 }
 
@@ -88,7 +88,7 @@ export class AgentBlobs extends Context.Service<
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
     readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
-    /** Checks that a complete blob can be decrypted to its end, without keeping it in memory. */
+    /** Checks that a complete blob can be decrypted to its end. Does not keep the blob in memory. */
     readonly check: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -106,16 +106,16 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
     readonly remove: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<void>
     readonly removeAll: (claim: Claim) => Effect.Effect<void>
-    /** Decrypts a complete blob into a file, without loading it into memory. */
+    /** Decrypts a complete blob into a file. Does not load the whole blob into memory. */
     readonly openInto: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
       kind: Kind,
       digest: string
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
-    /** Claims that have stored files. */
+    /** Lists the claims that have stored files. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
-    /** Time at which the last part of the claim arrived, in milliseconds; 0 if no part has arrived. */
+    /** Returns the time, in milliseconds, at which the last part of any blob of the claim arrived; 0 if none has arrived. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>
     /** Removes the files of all claims except `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
@@ -130,7 +130,7 @@ export class AgentBlobs extends Context.Service<
       const server = yield* ServerKeys
       const shared = yield* SharedBlobs
       const root = path.join(path.dirname(runsFolder), "agent-blobs")
-      // One lock per file. It exists while an upload holds it or waits for it.
+      // One lock for each file. A lock exists as long as an upload holds it or waits for it.
       const writing = yield* RcMap.make({ lookup: (_file: string) => Semaphore.make(1) })
 
       const nameOf = ({ fence, runId }: Claim) => `${runId}-${fence}`
@@ -138,7 +138,7 @@ export class AgentBlobs extends Context.Service<
       const fileOf = (claim: Claim, kind: Kind, digest: string) =>
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
 
-      /** Path of the file in which an incomplete blob is collected. */
+      /** Returns the path of the file in which an incomplete blob is collected. */
       const partOf = (claim: Claim, kind: Kind, digest: string) => `${fileOf(claim, kind, digest)}.part`
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })

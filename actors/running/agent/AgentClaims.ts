@@ -34,7 +34,7 @@ export const gone = new Gone({
   message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
 })
 
-/** Creates the error for an agent that must not start the tool. Agents of every release support this error. */
+/** Creates the error that an agent receives if it must not start the tool. Agents of every release understand this error. */
 export const refusedStart = (reason: string) => new Gone({ message: `The tool must not be started. ${reason}` })
 
 /** Maps a lost hold to `Gone`: the claim has ended, because its Run has ended or been claimed again. */
@@ -42,8 +42,8 @@ export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effe
   Effect.mapError(effect, () => gone)
 
 /**
- * Checks each agent message against the claims in the database. A message with an old fence, from the wrong agent or with forged
- * contents matches no claim.
+ * Checks each agent message against the claims in the database. A message matches no claim if it contains an old fence or
+ * forged data, or comes from the wrong agent.
  */
 export class AgentClaims extends Context.Service<
   AgentClaims,
@@ -82,7 +82,7 @@ export class AgentClaims extends Context.Service<
         return run
       })
 
-      /** Clears the unreachable mark, because the agent has reported again. */
+      /** Clears the mark that the agent is unreachable, because the agent has reported again. */
       const renew = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
         yield* leases.heard(hold)
         const since = run.agent_unreachable_since
@@ -122,7 +122,8 @@ export class AgentClaims extends Context.Service<
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)
         if (run !== undefined && row.closed_at === null) {
-          // Offers are not renewed: the acceptance may still be in transit, or lost.
+          // A report does not renew the lease of an offer, because the agent's acceptance may still be in transit or may
+          // have been lost.
           if (row.accepted_at !== null) yield* renew(hold, run)
           return {
             runId,

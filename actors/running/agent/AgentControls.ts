@@ -27,22 +27,25 @@ const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, chec
 export class AgentControls extends Context.Service<
   AgentControls,
   {
-    /** Control for the preparation. Discards all reports. */
+    /** Returns the control for the preparation. It discards all reports. */
     readonly quiet: (run: RunRow) => RunControl
-    /** Control for the settlement. Appends to the agent's log and completes it. */
+    /** Returns the control for the settlement. It appends to the agent's log and completes it. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
-    /** Writes one log line for a Run that no agent received. */
+    /** Writes one line to the log of a Run that no agent has received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
     /**
      * Ends a Run that was asked to stop before its tool started, in the caller's transaction. Returns `false` if nobody asked it
      * to stop.
      */
     readonly stopped: (hold: RunHold) => Effect.Effect<boolean, HoldLost>
-    /** Closes the log of a hold after its last batch. Counts the Run in the metrics if it ended under this hold. */
+    /**
+     * Closes the log of a Run after the last batch that was written under the hold. Counts the Run in the metrics if it
+     * ended under this hold.
+     */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
-     * Returns a Run to the queue, or stops it if a stop was requested. Checks in the same transaction that its tool cannot have
-     * started, and fails otherwise.
+     * Returns a Run to the queue, or stops it if a stop was requested. In the same transaction, checks that the Run's tool
+     * cannot have started, and fails if it may have.
      */
     readonly requeue: (
       hold: RunHold,
@@ -50,13 +53,13 @@ export class AgentControls extends Context.Service<
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Retries a Run that changed nothing, under a new fence. If a stop was requested, stops the Run instead; after the second
-     * attempt, fails it.
+     * Retries a Run that changed nothing, under a new fence. If a stop was requested, stops the Run instead. If this was the
+     * second attempt, marks the Run as failed.
      */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
     /**
-     * Marks a Run that changed nothing as failed. Checks in the same transaction that its tool cannot have started; otherwise the
-     * call itself fails.
+     * Marks a Run that changed nothing as failed. In the same transaction, checks that the Run's tool cannot have started;
+     * if it may have, the call itself fails.
      */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }

@@ -49,7 +49,7 @@ const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), gene
 
 /**
  * Accepts the evidence that an agent kept about an apply that was settled without it. The state becomes a left-over state that a
- * person can adopt; the journal shows what the apply had started.
+ * person can adopt; the journal shows which changes the apply had started.
  */
 export class AgentEvidence extends Context.Service<
   AgentEvidence,

@@ -11,8 +11,8 @@ import { SharedBlobs } from "./SharedBlobs.ts"
 const cooldown = Duration.toMillis("1 hour")
 
 /**
- * The time for which the files of an abandoned apply must be unchanged before they are removed. Agents may submit files late, and
- * a slow connection may need hours for one file.
+ * The time for which the files of an abandoned apply must remain unchanged before they are removed. Agents may submit files
+ * late, and over a slow connection one file may take hours.
  */
 const underWay = Duration.toMillis("1 day")
 
@@ -42,7 +42,7 @@ export class AgentFileRemoval extends Context.Service<
             AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
               WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
           )
-          // An unknown claim belongs to a Run that retention has already removed.
+          // If the claim is unknown, retention has already removed its Run.
           const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
           if (isOver) yield* blobs.removeAll(claim)
         }

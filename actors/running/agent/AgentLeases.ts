@@ -18,8 +18,8 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
   /**
-   * True if the lease was granted at startup and its agent has not contacted the server since. `heardAt` is then the startup
-   * time.
+   * True if the lease was granted at startup and its agent has not contacted the server since. In that case, `heardAt` is
+   * the startup time.
    */
   readonly isResumed: boolean
   readonly heardAt: bigint
@@ -33,9 +33,9 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
  * The leases of agents on their Runs. A lease starts at the agent's last contact and is measured by a monotonic clock.
  *
  * A single server keeps leases in memory. When it starts, it renews each lease in full, because agents could not reach it while it
- * was down. Servers that share a database count contacts in the row of the claim. One of them judges the leases by watching whether
- * the counts change. A new judge also begins with a full lease for each claim, and does not count the time in which it could not
- * read the rows.
+ * was down. Servers that share a database count contacts in the row of the claim. One of these servers judges the leases by
+ * watching whether the counts change. A server that becomes the judge also begins with a full lease for each claim. It does
+ * not count the time during which it could not read the rows.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
@@ -49,8 +49,8 @@ export class AgentLeases extends Context.Service<
     /** Returns the claim's current lease. */
     readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     /**
-     * Returns the claim's lease for display. A server that does not judge the leases computes it from the wall clock, so the
-     * result must not be used to give a Run up.
+     * Returns the claim's lease for display. A server that does not judge the leases computes the lease from the wall clock,
+     * so the result must not be used to decide that a Run is given up.
      */
     readonly shown: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     /** Renews the lease. */
@@ -67,8 +67,8 @@ export class AgentLeases extends Context.Service<
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
     /**
-     * Serialises this server's decisions about leases, such as giving up a Run and accepting its result. Between servers,
-     * `close` and the Run's hold determine which came first.
+     * Serialises this server's decisions about leases, such as giving up a Run and accepting its result. If different
+     * servers decide, `close` and the Run's hold determine which decision came first.
      */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
@@ -126,11 +126,11 @@ const inMemory = Effect.gen(function* () {
   })
 })
 
-/** Minimum time between two contacts that are counted in the row. The judge adds it to every lease. */
+/** Minimum time between two contacts that are counted in the row. The judging server adds this time to every lease. */
 const countEvery = seconds(5)
-/** Maximum time between two checks of the rows that is added to an agent's silence. */
+/** Maximum time that one check of the rows adds to an agent's silence, however long ago the previous check was. */
 const longestLook = seconds(5)
-/** The age that marks a lease as expired for a reason other than silence. */
+/** A period of silence long enough to make any lease expire. It is used if a lease has ended for another reason. */
 const over = seconds(10_000_000)
 
 const OpenClaim = rowShape({
@@ -152,7 +152,7 @@ type OpenClaim = RowOf<typeof OpenClaim.columns>
 
 interface Observed {
   readonly heard: number
-  /** Starts below zero after a contact, because the contact may have been counted late. */
+  /** Starts below zero after a contact, because the contact may have been counted only after a delay. */
   readonly silentNanos: bigint
   readonly isResumed: boolean
 }
@@ -173,7 +173,7 @@ const inRows = Effect.gen(function* () {
     a.newest_serial, a.closed_at, a.node_id, r.agent_unreachable_since AS unreachable_since
     FROM agent_runs a JOIN runs r ON r.id = a.run_id WHERE a.ended_at IS NULL AND a.result IS NULL`)
 
-  /** Compares a row with the last check. `passed` is the time since the last check of all rows. */
+  /** Compares a row with the result of the last check. `passed` is the time since all rows were last checked. */
   const observe = (row: OpenClaim, passed: bigint): Observed => {
     const name = nameOf(claimOf(row))
     const before = observed.get(name)
@@ -188,7 +188,7 @@ const inRows = Effect.gen(function* () {
   }
 
   const leaseOf = Effect.fnUntraced(function* (row: OpenClaim, { isResumed, silentNanos }: Observed) {
-    // The server that prepares the job counts the first contact when the job is ready.
+    // When the job is ready, the server that prepared it counts the first contact.
     const isPreparing = row.heard === 0 && row.accepted_at === null
     const isLeft = isPreparing && row.node_id !== null && (yield* nodes.isGone(row.node_id))
     if (isPreparing && !isLeft) return undefined

@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} sent nothing until its lease expired. svc imported the state that the agent had saved. Check which resources may exist, then plan again. svc keeps the agent's later reports with the Run.`
 })
 
-/** Error if a person tries to release a Run before its agent's lease expires. */
+/** The error if a person tries to release a Run before the agent's lease has expired. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease expired, by a person who confirmed that its tool is dead. svc imported the state that the agent had saved. Check which resources may exist, then plan again. svc keeps the agent's later reports with the Run.`
@@ -56,7 +56,7 @@ export class AgentMonitor extends Context.Service<
   {
     /** Checks all leases once. */
     readonly look: Effect.Effect<void>
-    /** Gives every claim from an earlier process a full new lease. */
+    /** Gives a full new lease to every claim from an earlier process. */
     readonly resume: Effect.Effect<void>
     readonly work: Effect.Effect<never>
     /**
@@ -146,7 +146,7 @@ export class AgentMonitor extends Context.Service<
         const verdict = verdictOn(current, yield* monotonicNow)
         if (verdict === "nothing") return
         const hold = { runId: lease.runId, fence: lease.fence, owner: lease.agentId }
-        // The Run is already being settled.
+        // In this case, the Run is already being settled.
         if (yield* hasResult(hold)) return yield* leases.end(hold)
         const run = yield* ledger.held(hold)
         if (run === undefined) return yield* over(hold, current.kind)
@@ -178,7 +178,9 @@ export class AgentMonitor extends Context.Service<
         isAccepted: row.accepted_at !== null
       })
 
-      /** Adds leases for claims without one. Otherwise a claim whose preparation was interrupted would never be given up. */
+      /**
+       * Adds leases for claims that have none. Otherwise a claim whose preparation was interrupted would never be given up.
+       */
       const adopt = Effect.gen(function* () {
         const open = yield* Effect.orDie(
           AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`

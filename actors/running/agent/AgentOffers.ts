@@ -87,11 +87,11 @@ type Offer = typeof JobOffer.Type
 
 /** Maximum time, in seconds, that a request for an offer is held open. */
 const pollSeconds = 25
-/** Lease of a plan or drift check, in seconds. Applies use the lease of their pool. */
+/** Length, in seconds, of the lease of a plan or drift check. For applies, the pool determines the length. */
 export const shortLeaseSeconds = 60
 /**
  * Maximum number of unfinished Runs per agent, as a multiple of its slots. The agent's own count of free slots is not trusted,
- * because results may be in transit.
+ * because some results may still be in transit.
  */
 const mostOfPlaces = 2
 const isUnfinishedOf =
@@ -109,8 +109,8 @@ interface Waiting {
 }
 
 /**
- * Offers a pool's Runs to its agents: claims one Run at a time, prepares it like a local Run, and seals it for the requesting
- * agent.
+ * Offers a pool's Runs to its agents: claims one Run at a time, prepares it in the same way as a local Run, and seals the
+ * job for the requesting agent.
  */
 export class AgentOffers extends Context.Service<
   AgentOffers,
@@ -267,7 +267,7 @@ export class AgentOffers extends Context.Service<
 
       /**
        * Ends a claim whose preparation failed. Repeats this until the database accepts it: while this server is running, nobody
-       * else ends the claim. A new claim of the Run interrupts this fiber, so one attempt cannot be interrupted.
+       * else ends the claim. A new claim of the Run interrupts this fiber, so each single attempt is uninterruptible.
        */
       const unprepared = Effect.fnUntraced(function* (run: RunRow, cause: Cause.Cause<unknown>) {
         yield* Effect.logError("A Run could not be prepared for an agent", cause)
@@ -344,7 +344,7 @@ export class AgentOffers extends Context.Service<
           yield* queue.wake
         }).pipe(leases.decided, Effect.uninterruptible)
 
-      /** Prevents interruption between claim and preparation, so that every claimed Run is prepared. */
+      /** Cannot be interrupted between the claim and the preparation, so that every claimed Run is prepared. */
       const taken = (session: AgentSession, claim: string) =>
         Effect.suspend(() => {
           claiming += 1

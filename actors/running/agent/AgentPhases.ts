@@ -16,7 +16,9 @@ interface ReportedPhase {
   readonly at: number
 }
 
-/** Start and end of an agent's execution, by the server's clock. Without a result, the end of the last phase is unknown. */
+/**
+ * Start and end of an agent's execution, by the server's clock. If there is no result, the end of the last phase is unknown.
+ */
 export interface ExecutionSpan {
   readonly acceptedAt: number
   readonly resultAt: number | undefined
@@ -25,7 +27,8 @@ export interface ExecutionSpan {
 
 /**
  * Computes the duration of each phase. Phase times come from the agent's clock, which may differ from the server's, so only
- * differences are used. The last phase ends with the result. The server times the checks after an apply itself.
+ * differences are used. The last phase ends with the result. The server itself measures the duration of the checks after an
+ * apply.
  */
 export const phaseDurations = (
   reported: ReadonlyArray<ReportedPhase>,

@@ -14,10 +14,10 @@ import { AgentMonitor } from "./AgentMonitor.ts"
 import { unreachableAfter } from "./LeaseVerdict.ts"
 
 export interface ReleaseRequest {
-  /** The fence that the claim had when the person decided. */
+  /** The fence of the claim at the time of the person's decision. */
   readonly fence: number
   readonly reason?: string | undefined
-  /** Set if the operator's command released the Run, because an operator does not act for a Workspace. */
+  /** Set if the Run was released by the operator's command, because an operator does not act on behalf of a Workspace. */
   readonly command?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export class AgentReleases extends Context.Service<
             "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
           )
         }
-        // Also uses the stored mark, because after a server restart no agent may have contacted the server yet.
+        // Also uses the stored mark, because, after a restart of the server, no agent may have contacted it yet.
         if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
           return yield* failedPrecondition(
             "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
@@ -74,8 +74,8 @@ export class AgentReleases extends Context.Service<
               })
             }
             yield* silent(lease)
-            // Written before the release, which may need several transactions, so that the audit history always shows who
-            // released the Run.
+            // Writes the audit event before the release, which may need several transactions, so that the audit history
+            // always shows who released the Run.
             yield* audit.append({
               workspaceId: run.workspace_id,
               actor: context.actor,
@@ -90,7 +90,7 @@ export class AgentReleases extends Context.Service<
             const hold = { runId: id, fence, owner: lease.agentId }
             const data = { agentId: lease.agentId, by, ...present({ reason }) }
             yield* Effect.catchTag(journal.report(hold, "agent.released", data), "HoldLost", () => Effect.void)
-            // Checks again, because the agent may have contacted the server during the write.
+            // Checks again, because the agent may have contacted the server while the event was being written.
             yield* silent(yield* leases.shown(lease))
           }, transaction(sql))
         )

@@ -135,7 +135,8 @@ export class AgentReports extends Context.Service<
       ): Effect.fn.Return<{ readonly acknowledged: number }, AgentRefusal> {
         const { hold, run } = yield* claims.held(session, claim)
         if (number <= run.last_event_batch) return { acknowledged: run.last_event_batch }
-        // An earlier batch was lost in transit. Acknowledges the last stored batch, so that the agent resumes after it.
+        // An earlier batch was lost in transit, so the response acknowledges the last stored batch, after which the agent
+        // resumes.
         if (number > run.last_event_batch + 1) return { acknowledged: run.last_event_batch }
         const events: Array<ReportedEvent> = []
         const lines: Array<Line> = []
@@ -211,8 +212,8 @@ export class AgentReports extends Context.Service<
         }
         const message = yield* inline.take(session.agent.id, claim, files, { state: blob })
         const opened = yield* Effect.mapError(message.open("state", blob), refusalOf)
-        // Compares with the base now, because an acknowledged state may become the Capsule's state even if the agent never sends
-        // another message.
+        // Compares the state with its base now, because an acknowledged state may become the Capsule's state even if the
+        // agent never sends another message.
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* identifyReceivedState(opened, base)
         const { state } = sent

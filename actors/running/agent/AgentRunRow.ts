@@ -8,7 +8,7 @@ import { JournalResource } from "../../../runner/execution/RunOutcome.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 
-/** The files of a job's result, identified by the digests of the sealed blobs. */
+/** The files that belong to a job's result, identified by the digests of the sealed blobs. */
 export const ResultJson = jsonText(
   Schema.Struct({
     outcome: Digest,
@@ -40,15 +40,18 @@ export const AgentRunRow = table(
     result_at: Schema.NullOr(Timestamp),
     /** Set when the claim ends. */
     ended_at: Schema.NullOr(Timestamp),
-    /** Time at which responses to the agent began to get lost, although the agent's requests still arrive. */
+    /** Time since which responses to the agent have been getting lost, although the agent's requests still arrive. */
     unanswered_since: Schema.NullOr(Timestamp),
-    /** Number of contacts, counted only by servers that share the database (`AgentLeases`). 0 while the job is prepared. */
+    /**
+     * Number of contacts, counted only by servers that share the database (`AgentLeases`). It is 0 until the job has been
+     * prepared.
+     */
     heard: Schema.Int,
     /** Serial of the agent's newest state, if servers share the database. */
     newest_serial: Schema.NullOr(Schema.Int),
     /** Time at which a server decided to give the Run up. Servers reject later messages about the claim. */
     closed_at: Schema.NullOr(Timestamp),
-    /** The server that prepares the job or, later, the server that settles the result. */
+    /** The server that prepares the job and, once there is a result, the server that settles it. */
     node_id: Schema.NullOr(Schema.String)
   },
   ["heard"]

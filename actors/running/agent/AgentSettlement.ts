@@ -32,7 +32,7 @@ import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../../schema/agent/AgentRefusal.ts"
 import type { FoundUnfinishedApply } from "../../../runner/execution/RunFolders.ts"
 
-/** Converts an apply's outcome to left-overs, if its settlement failed. */
+/** Converts the outcome of an apply to left-overs. Used if the settlement of the apply failed. */
 const unfinishedFromResult = (
   result: JobResult,
   state: Redacted.Redacted<Uint8Array> | undefined
@@ -82,8 +82,8 @@ type Opened = Redacted.Redacted<Uint8Array>
 const settleAgain = Schedule.spaced("5 seconds")
 
 /**
- * Maximum number of settlements of a result during which the server loses the database. Bounded, because a statement of the
- * settlement may be what ends the session.
+ * Maximum number of times that a result is settled if the server loses the database every time. Limited, because one of the
+ * settlement's own statements may be terminating the database session.
  */
 const mostLosses = 20
 
@@ -108,8 +108,8 @@ const untouched = {
 }
 
 /**
- * The error of a plan or drift check after its second attempt, if the tool was killed because the agent stopped or its lease
- * expired.
+ * The error of a plan or drift check if its tool was killed in the second attempt, too, because the agent stopped or its
+ * lease expired.
  */
 const unfinished = (agentId: string) => ({
   code: "agent_lost",
@@ -325,7 +325,10 @@ export class AgentSettlement extends Context.Service<
         yield* applies.settle(run, left, { untouched: unread, interrupted: unread })
       })
 
-      /** `isPatient` returns true if the settlement may be repeated after the server has lost the database. */
+      /**
+       * Settles a stored result. `isPatient` returns true if the settlement may be repeated after the server has lost the
+       * database.
+       */
       const settle = Effect.fn("AgentSettlement.settle")(function* (claim: Claim, isPatient: () => boolean) {
         const [row] = yield* Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs
           WHERE run_id = ${claim.runId} AND fence = ${claim.fence} AND ended_at IS NULL`)

@@ -39,7 +39,7 @@ interface Taken extends InlineFile {
 /** The files of a message, both inline and separately uploaded. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-  /** Checks that a file can be decrypted to its end. */
+  /** Checks that the whole file can be decrypted. */
   readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
   /** Stores the inline files of the message. Call it in the transaction that stores the record referring to them. */
   readonly store: Effect.Effect<void>
@@ -60,9 +60,9 @@ export const endCarriedPlans = Effect.gen(function* () {
 })
 
 /**
- * Small files that agents send inside messages. The transaction that stores a result also stores its files as rows, and
- * keeps them until the Run is settled; a cache avoids decrypting them again. A state needs no row, because the request that
- * contains the state also saves it.
+ * Small files that agents send inside messages. The transaction that stores a result also stores its files as rows, which
+ * are kept until the Run is settled. A cache avoids decrypting the files again. A state needs no row, because the request
+ * that contains the state also saves it.
  */
 export class InlineBlobs extends Context.Service<
   InlineBlobs,
@@ -113,7 +113,7 @@ export class InlineBlobs extends Context.Service<
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
           return yield* new Rejected({ message: `The ${kind} does not match its digest.` })
-        // Ignores decryption errors here: the file is refused when it is used.
+        // Decryption errors are ignored here, because the file is refused when it is used.
         const contents = yield* Effect.option(
           blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })
         )

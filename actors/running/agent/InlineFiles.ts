@@ -20,7 +20,7 @@ export interface SmallFile {
   readonly packed: Redacted.Redacted<Uint8Array>
 }
 
-/** Returns the files of a job that are small enough to send inside it. */
+/** Returns the files of a job that are small enough to be sent inside the job. */
 export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   const { planFile, state } = blobsOf(prepared)
   const contents = [

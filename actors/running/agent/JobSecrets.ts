@@ -48,18 +48,18 @@ export interface Names {
   readonly agentId: string
 }
 
-/** Sealing purpose for data that the server sends to an agent. */
+/** Returns the sealing purpose for data that the server sends to an agent. */
 export const toAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: serverParty(installationId), to: agentId }, claim, kind)
 
-/** Sealing purpose for data that an agent sends to the server. */
+/** Returns the sealing purpose for data that an agent sends to the server. */
 export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * Input from which the key for one blob of a claim is derived. The key is the same after a restart, so an interrupted
- * response can be resumed. `contents` is the digest of the exact bytes to seal: another release may compress the blob
- * differently, and one key must never seal two plaintexts.
+ * Returns the input from which the key for one blob of a claim is derived. The key is the same after a restart, so an
+ * interrupted response can be resumed. `contents` is the digest of the exact bytes to seal: another release may compress the
+ * blob differently, and one key must never seal two plaintexts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
   JSON.stringify(["blob", to, runId, fence, kind, digest, contents])

@@ -3,10 +3,10 @@ import { seconds } from "../../base/MonotonicNow.ts"
 import { applySeconds } from "../agent-pool/EarlierLeases.ts"
 import type { Lease } from "./AgentLeases.ts"
 
-/** Silence after which an agent is considered unreachable. */
+/** Time without contact after which an agent is considered unreachable. */
 export const unreachableAfter = seconds(30)
 const acceptWithin = seconds(acceptWithinSeconds)
-/** Silence after which svc gives up Runs that change nothing, and applies whose tool has not started. */
+/** Time without contact after which svc gives up Runs that change nothing, and applies whose tool has not started. */
 const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))

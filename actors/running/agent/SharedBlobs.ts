@@ -18,10 +18,10 @@ export const SharedBlobPartRow = table("agent_blob_parts", { ...columns, part: S
 
 const Part = rowShape({ bytes: Schema.Uint8Array })
 
-/** Size of a part. Each part is written by one statement, without the write lock of the database. */
+/** Size of a part. Each part is written by a single statement that does not take the database's write lock. */
 const partBytes = 1024 * 1024
 
-/** The name of a blob that an agent uploaded. */
+/** The name of the database copy of a blob that an agent uploaded. */
 export interface BlobName {
   readonly claim: typeof RunClaim.Type
   readonly kind: typeof BlobKind.Type
@@ -81,7 +81,7 @@ const inDatabase = Effect.gen(function* () {
 
   const publish = Effect.fn("SharedBlobs.publish")(function* (name: BlobName, file: string) {
     if ((yield* found(name)).length > 0) return
-    // An earlier upload of the copy may have been interrupted.
+    // Parts may exist already, because an earlier attempt to store the copy may have been interrupted.
     yield* sql`DELETE FROM agent_blob_parts WHERE ${isNamed(name)}`
     const parts = yield* Stream.runFoldEffect(
       files.stream(file, { chunkSize: partBytes }),

@@ -144,9 +144,9 @@ const mayReceive = (run: Pick<RunRow, "coordinator_kind" | "purpose" | "type">) 
   run.type === "plan" && run.purpose === null && run.coordinator_kind === null
 
 /**
- * Carries approvals of a change in a speculative plan over to the lane's plan if that plan makes the same change from the same
- * files and inputs. Reads all facts in the transaction that settles the plan, except for the comparison of module files and
- * reviews, which `prepare` computes beforehand. A change that was not prepared is treated as different.
+ * Carries the approvals of a change in a speculative plan over to the lane's plan if the lane's plan makes the same change
+ * from the same files and inputs. Reads all facts in the transaction that settles the plan, except for the comparison of
+ * module files and reviews, which `prepare` computes beforehand. A change that was not prepared is treated as different.
  */
 export class CarryOver extends Context.Service<
   CarryOver,
@@ -332,7 +332,7 @@ const make = Effect.gen(function* () {
         }
       } satisfies CarryVerdict
     }
-    // Excludes changes that no longer matter: changes whose approval was already used, and different changes that were
+    // Excludes changes that no longer matter: changes whose approvals were already used, and different changes that were
     // planned for an earlier state.
     const [closest] = verdicts
       .filter((each) => !each.reasons.some(({ code }) => code === "used") && closeness(each) > 0)

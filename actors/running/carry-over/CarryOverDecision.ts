@@ -4,7 +4,7 @@ import type { DifferenceCode } from "../../../schema/records/CarryOver.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import type { ToolIdentity } from "../../../schema/records/Run.ts"
 
-/** The inputs of a plan. A missing value is unknown, and unknown values are never equal. */
+/** The inputs of a plan. If a value is missing, it is unknown, and unknown values never count as equal. */
 export interface PlanBasis {
   readonly changeDigest: string | null
   readonly installConfigId: InstallConfigId | null
@@ -18,10 +18,10 @@ export interface PlanBasis {
   readonly network: string | null
   /** The operator's base configuration. */
   readonly operatorDigest: string | undefined
-  /** For each provider requirement, the Connection and the version of its values, as canonical text. */
+  /** The Connection that each provider requirement uses and the version of the Connection's values, as canonical text. */
   readonly bindings: string
   readonly deliveries: string | undefined
-  /** Digest of the credentials that an agent supplied. Without it, credentials cannot be compared. */
+  /** Digest of the credentials that an agent supplied. If it is absent, the credentials cannot be compared. */
   readonly provided: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }> | undefined
 }
 
@@ -31,7 +31,7 @@ export interface CarryFacts {
   readonly planned: PlanBasis
   /** The difference between the module's files at the two commits. */
   readonly files: ModuleChange
-  /** The reason why the speculative plan's injected Outputs or Connections are not current. */
+  /** The reason why the injected Outputs or the Connections of the speculative plan are no longer current. */
   readonly movedInputs: string | undefined
   readonly movedConnections: string | undefined
   /** The current rules and the rules at the time of each approval, with the carry-over that each rule allows. */

@@ -61,8 +61,8 @@ const surplus = (lines: ReadonlyArray<string>, other: Map<string, number>, side:
   })
 
 /**
- * Returns the lines that appear in only one of two plans, and the number of omitted lines. Returns no lines if the plans
- * differ only in private values.
+ * Returns the lines that appear in only one of the two plans, and the number of lines that were left out. If the plans
+ * differ only in private values, returns no lines.
  */
 export const differingLines = (approved: Changes, planned: Changes) => {
   const [before, after] = [linesOf(approved), linesOf(planned)]

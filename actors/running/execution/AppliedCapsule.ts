@@ -20,7 +20,7 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
 }
 
 /**
- * Returns true if the state becomes a new StateVersion of the Capsule. After a failure that changed nothing, the previous
+ * Returns true if the state becomes a new StateVersion of the Capsule. If the apply failed and changed nothing, the previous
  * StateVersion remains.
  */
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
@@ -35,8 +35,8 @@ const pointersTo = (
     : { current_state_version_id: stateVersionId, current_state_generation: current_state_generation + 1 }
 
 /**
- * Columns of a Capsule that change when drift is accepted: its state, and columns derived from it. No object was changed, so the
- * Capsule keeps the status and safety of its last apply.
+ * Returns the columns of a Capsule that change when drift is accepted: the state, and the columns derived from the state. No
+ * object was changed, so the Capsule keeps the status and safety of its last apply.
  */
 export const refreshedCapsule = (
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at">,
@@ -52,7 +52,7 @@ export const refreshedCapsule = (
     : {})
 })
 
-/** Columns of a Capsule after an apply. `stateVersionId` is the id of the resulting state. */
+/** Returns the Capsule's columns after an apply. `stateVersionId` is the id of the resulting StateVersion. */
 export const capsuleAfter = (
   type: RunType,
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,

@@ -29,7 +29,7 @@ import { RunPreparations } from "../../ledger/run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../../ledger/run/RunRow.ts"
 
-/** Used if nothing was recorded, because anything may then have changed. */
+/** Used if nothing was recorded, because in that case anything may have changed. */
 const unknown: UnfinishedApply = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** Converts the findings of recovery to the settlement's input. An unreadable folder may have contained anything. */
@@ -52,8 +52,8 @@ export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply on behalf of its owner from the data that the execution left behind or, without such data,
-     * from the last checkpoint. The error is `untouched` if the tool never started, and `interrupted` otherwise.
+     * Settles a running apply on behalf of its owner from the data that the execution left behind or, if there is none, from
+     * the last checkpoint. The error is `untouched` if the tool never started, and `interrupted` otherwise.
      */
     readonly settle: (
       run: RunRow,
@@ -111,8 +111,8 @@ export class ApplyRecovery extends Context.Service<
             // A replaced resource is in the state before and after the apply, so its presence proves nothing.
             !(actions.length === 1 && inState.has(form(address)))
         )
-        // Repeats the comparison with the key. The runner had no key when it read the journal, so it could not compare
-        // hidden addresses with the state.
+        // Repeats the comparison with the key that hides addresses. The runner had no key when it read the journal, so it
+        // could not compare hidden addresses with the state.
         const reported = addressKey === undefined ? left.possiblyCreated : stillSuspected(left, state, addressKey)
         return [...new Set([...reported, ...untold.map(({ address }) => address)])]
       })
@@ -161,7 +161,7 @@ export class ApplyRecovery extends Context.Service<
           )
         }
         const found = left ?? unknown
-        // A state that does not continue the base state is not adopted, but kept for a person to examine.
+        // If a state does not continue the base state, it is not adopted but is kept for a person to examine.
         const saved =
           found.state !== undefined
             ? {}

@@ -3,7 +3,7 @@ import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../.
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import type { RunError } from "../../ledger/run/RunLifecycle.ts"
 
-/** The outcome of an apply, as observed by the runner or reconstructed by recovery. Does not include the preparation. */
+/** The outcome of an apply, as observed by the runner or reconstructed by recovery. It does not include the preparation. */
 export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
@@ -43,7 +43,7 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
   error: outcome.limit
 })
 
-/** Marks every Output as private. Used if a secret is unknown, because any Output could contain that secret. */
+/** Marks every Output as private. Used if a secret is unknown, because in that case any Output could contain it. */
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 

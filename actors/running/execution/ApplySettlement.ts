@@ -47,7 +47,7 @@ import { SnapshotRow } from "../../ledger/source/SourceRow.ts"
 /** Returns true if the apply deploys its commit and configuration. An apply that accepts drift only changes the state. */
 const deploys = ({ purpose, type }: Pick<RunRow, "purpose" | "type">) => type === "apply" && purpose !== acceptsDrift
 
-/** After an apply, updates the lane that the Capsule follows. */
+/** Updates the lane that the Capsule follows after an apply. */
 const makeAppliedLane = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger
@@ -73,7 +73,10 @@ const makeAppliedLane = Effect.gen(function* () {
     }
   })
 
-  /** Compares the module at the applied commit with the newest commit of its lane. Slow, so it runs before the transaction. */
+  /**
+   * Compares the module at the applied commit with the newest commit of its lane. This is slow, so it happens before the
+   * transaction.
+   */
   const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? null)
@@ -160,7 +163,7 @@ export class ApplySettlement extends Context.Service<
     readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
     /** Ends a Run whose tool must not start. Nothing has been changed. */
     readonly refuse: (hold: RunHold, error: RunError) => Effect.Effect<void, HoldLost>
-    /** Ends an apply whose state is committed, with the outcome of its checks. */
+    /** Ends an apply whose state is already committed, and records the outcome of the apply's checks. */
     readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/running/execution/ApplySettlement") {
@@ -187,7 +190,10 @@ export class ApplySettlement extends Context.Service<
       const lane = yield* makeAppliedLane
       const startObstacle = yield* makeStartObstacle
 
-      /** Activates the host's deliveries after an apply, or withdraws them after a destroy. Returns the steps that failed. */
+      /**
+       * Activates the host's deliveries after an apply, or withdraws them after a destroy. Returns descriptions of the steps
+       * that failed.
+       */
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -310,8 +316,8 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-        // Keeps a state for a person to examine. A final state replaces the state saved during the apply; without a final
-        // state, the saved state is kept.
+        // Keeps a state for a person to examine. A final state replaces the state saved during the apply; if there is no
+        // final state, the saved state is kept.
         const keep = (given: Pick<NewOrphanedState, "left" | "settled" | "part">) =>
           leftOvers.keep({ ...given, capsule, runId, reason: result.stateProblem, secrets, build: builds[0] })
         if (read.saved !== undefined) yield* keep({ left: read.saved, settled: undefined, part: "checkpoint" })
@@ -413,7 +419,8 @@ export class ApplySettlement extends Context.Service<
       })
 
       /**
-       * The Run's redactor masks only the values that the Run received, so values from later rotations are redacted here.
+       * The Run's redactor masks only the values that the Run received, so values that replaced them later are redacted
+       * here.
        */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
@@ -442,7 +449,7 @@ export class ApplySettlement extends Context.Service<
       ): Effect.fn.Return<undefined, HoldLost> {
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
-        // If the start was refused, the database contains the code and the reason.
+        // If the start was refused, the code and the reason are in the database.
         const refused = reason === "prepare_failed" ? yield* startObstacle(run) : undefined
         const code = run.cancel_requested_at === null ? reason : "cancelled"
         yield* unstarted(run, refused ?? { code, message }, diagnostics)

@@ -8,7 +8,7 @@ import { ApplySettlement } from "./ApplySettlement.ts"
 import type { RunBlocked } from "./RunSteps.ts"
 import { makeStartObstacle } from "./AutomaticObstacle.ts"
 
-/** The decision on whether the tool of an apply may start. After `refused`, the tool must not start. */
+/** The decision about whether the tool of an apply may start. After `refused`, the tool must not start. */
 export type StartAnswer = { readonly kind: "started" } | { readonly kind: "refused"; readonly reason: RunBlocked }
 
 /** Decides whether the tool of an apply may start. Checks everything that the decision depends on in one transaction. */

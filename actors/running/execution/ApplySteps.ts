@@ -84,7 +84,8 @@ const makeApplyPreparation = Effect.gen(function* () {
     ).pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
 
   /**
-   * Returns the ephemeral inputs. A plan file does not contain them, so the apply must get them in the same way as the plan did.
+   * Returns the ephemeral inputs. A plan file does not contain these inputs, so the apply must get them in the same way as
+   * the plan did.
    */
   const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
     const all = prepared.variables.filter((variable) => variable.ephemeral)
@@ -159,7 +160,7 @@ export const makeApplySteps = Effect.gen(function* () {
         control.sink.log("prepare", "system", message)
       ),
     settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-      // Records the outcome even if the disk is full, because the tool must not run again.
+      // Keeps trying to record the outcome even if the disk is full, because the tool must not run again.
       const checked = yield* control.record(settlement.settle(hold, result))
       if (checked === undefined) return
       yield* killPoint("apply.committed")

@@ -15,8 +15,8 @@ import { makeCapsuleObstacle } from "./CapsuleObstacle.ts"
 import { approvedPlan } from "./ReviewedPlanProblem.ts"
 
 /**
- * Returns the reason why an automatic Run must not run: its automation may have been disabled while it was queued or prepared.
- * Returns `undefined` if the Run may run, or if a person started it. Runs in the caller's transaction.
+ * Returns the reason why an automatic Run must not run: its automation may have been disabled while the Run was queued or
+ * being prepared. Returns `undefined` if the Run may run, or if a person started it. Runs in the caller's transaction.
  */
 export const makeAutomaticObstacle = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -63,7 +63,7 @@ export const makeAutomaticObstacle = Effect.gen(function* () {
   })
 })
 
-/** Message if an apply's approval no longer meets the rules. */
+/** The message if an apply's approvals no longer satisfy the rules. */
 export const lapsed = (reason: string) => `Nothing was applied. ${reason} Plan again.`
 
 /**

@@ -15,7 +15,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import type { SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
 import { SourceStore } from "../../ledger/source/SourceStore.ts"
 
-/** Maximum number of cached comparisons. Several Capsules plan the same commits. */
+/** Maximum number of cached comparisons. Comparisons are cached because several Capsules may plan the same commits. */
 const rememberedPartings = 512
 
 interface Parting {
@@ -117,7 +117,8 @@ const make = Effect.gen(function* () {
   )
 
   /**
-   * Lists the module's files that changed in the base after the ref branched off, if the ref does not contain these changes.
+   * Lists the module's files that have changed in the base since the ref branched off from it, unless the ref contains the
+   * changes.
    */
   const undone = Effect.fnUntraced(function* (compared: Compared, parted: string) {
     const { module_path } = compared.capsule

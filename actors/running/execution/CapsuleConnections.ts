@@ -16,8 +16,8 @@ export const repositoryPath = (folder: string, modulePath: string): string => {
 }
 
 /**
- * Returns the location of a module that has no Capsule yet. Without a Source, the default ref is the repository's default
- * branch.
+ * Returns the location of a module that has no Capsule yet. If there is no Source, the default ref is the repository's
+ * default branch.
  */
 export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   readonly workspaceId: WorkspaceId
@@ -27,7 +27,7 @@ export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   readonly folder: string
   readonly modulePath: string | undefined
   readonly source: SourceRow | undefined
-  /** The value is unknown before the fetch. */
+  /** The commit is unknown before the fetch. */
   readonly commit: string | undefined
 }) {
   const defaultRefs = chosenDefault(install.source)

@@ -27,7 +27,7 @@ import { type StagedReport, StagedReportJson, StagedSnapshot } from "../../ledge
 export const CheckSpec = Schema.Struct({
   sourceId: SourceId,
   snapshot: StagedSnapshot,
-  /** If the path is absent, the snapshot must contain exactly one module. */
+  /** The module's path. If it is absent, the snapshot must contain exactly one module. */
   modulePath: Schema.optionalKey(Schema.String),
   /** The configuration to compare the module with. It must belong to the Source's Workspace. */
   installConfigId: Schema.optionalKey(InstallConfigId),

@@ -21,7 +21,7 @@ type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
-/** Describes the differences between two declarations of an input that affect the input's value. */
+/** Describes those differences between two declarations of an input that affect the input's value. */
 const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet: boolean): ReadonlyArray<Finding> => {
   const { name } = before
   const found: Array<Finding> = []

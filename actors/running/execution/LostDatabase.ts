@@ -8,12 +8,12 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
  */
 const mostStarts = 20
 
-/** Reason in the event of a Run that starts again. */
+/** The reason that is recorded in the event when a Run starts again. */
 export const databaseLost = "The server lost its connection to the database; the Run starts again."
 
 /**
- * Returns true if a Run that changed nothing must start again: its server lost the database, for which the Run is not to blame. The
- * work of a server that died starts again too (`RunRecovery`).
+ * Returns true if a Run that changed nothing must start again: its server lost the database, and the Run is not to blame for
+ * that. Runs of a server that died are started again, too (`RunRecovery`).
  */
 export const startsAgain = ({ fence }: Pick<RunRow, "fence">, cause: Cause.Cause<unknown>): boolean =>
   hasDatabaseLost(cause) && fence < mostStarts

@@ -8,12 +8,12 @@ import { offeredOutputs } from "../../ledger/consumption/OfferedOutputs.ts"
 import { OutputJson } from "../../ledger/state/StateVersionRow.ts"
 import { StateVersions } from "../../ledger/state/StateVersions.ts"
 
-/** Error for a required input that has no value. */
+/** The error if a required input has no value. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
 /**
- * Injects Outputs of the Capsule's producers as inputs, by target variable. If two Outputs have the same target variable,
- * the later Output is used.
+ * Injects Outputs of the Capsule's producers as inputs, keyed by target variable. If two Outputs have the same target
+ * variable, the later Output is used.
  */
 export const outputInjection = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -22,7 +22,7 @@ export const outputInjection = Effect.gen(function* () {
   return Effect.fn("outputInjection")(function* (capsule: CapsuleRow) {
     const values = new Map<string, RunVariable>()
     const missing: Array<MissingInput> = []
-    // Reads in one transaction, so that the recorded StateVersions match the values.
+    // Reads everything in one transaction, so that the recorded StateVersions match the values.
     const offered = yield* offeredOutputs(capsule).pipe(transaction(sql))
     for (const { given, input, output, ended, producerName, required, withheld } of offered) {
       if (input === undefined || output === undefined) continue

@@ -7,7 +7,7 @@ import type { ApplyResult } from "./ApplyResult.ts"
 /** An Output of the current state. */
 type StoredOutput = Pick<OutputRow, "name" | "sensitive" | "private_origins">
 
-/** The Outputs that reviewers of a plan see, and the names of the Outputs that its apply may publish. */
+/** The Outputs that reviewers of a plan see, and the names of the Outputs that the plan's apply may publish. */
 interface ReviewedOutputs {
   readonly outputChanges: ReadonlyArray<OutputChange>
   readonly publicOutputs: ReadonlyArray<string>
@@ -97,7 +97,7 @@ export const reviewedOutputs = (
 
 /**
  * Marks every Output of an apply as private unless its reviewed plan listed it as public. A failed apply withdraws no Output that
- * is still in its state. Plans of earlier releases have no such list.
+ * is still in its state. Plans from earlier releases have no list of public Outputs.
  */
 export const asReviewed = (
   { exit, outputs }: Pick<ApplyResult, "exit" | "outputs">,

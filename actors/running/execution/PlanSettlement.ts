@@ -98,7 +98,7 @@ export const dependantsWarning = (
 export class PlanSettlement extends Context.Service<
   PlanSettlement,
   {
-    /** Returns a log message if the computed plan was discarded. */
+    /** If the computed plan was discarded, returns a message for the log. */
     readonly settle: (
       hold: RunHold,
       result: JobResult<PlanOutcome>
@@ -156,7 +156,7 @@ export class PlanSettlement extends Context.Service<
 
       /**
        * Computes a second keyed digest of the change, with a key that never leaves this service. An agent has the first key,
-       * so it could use the first digest to confirm guesses of values that the agent never received.
+       * so it could use the first digest to confirm guesses about values that it never received.
        */
       const changeDigestOf = (capsuleId: CapsuleId, { changeDigest }: PlanOutcome) =>
         changeDigest === undefined
@@ -247,7 +247,7 @@ export class PlanSettlement extends Context.Service<
         yield* handover.finished(run)
       })
 
-      /** Approves a plan by carrying over approvals of the same change, in the transaction that finishes the plan. */
+      /** Approves a plan by carrying over approvals of the same change. Runs in the transaction that finishes the plan. */
       const approveCarried = Effect.fnUntraced(function* (
         id: RunRow["id"],
         { applies, approvals: given, carriedFrom }: Extract<CarryVerdict, { readonly kind: "carried" }>

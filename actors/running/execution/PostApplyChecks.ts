@@ -18,8 +18,8 @@ const whatToDo =
   "State and Outputs of the apply are committed, and the Capsule stays in error. Correct what the check meets and plan again, or have the operator correct the check; an apply that passes it makes the Capsule active."
 
 /**
- * The outcome of checks that were interrupted by a shutdown or stopped by a person. Interrupted checks prove nothing about
- * the applied changes.
+ * The outcome of checks that a shutdown interrupted or a person stopped. Such checks prove nothing about the applied
+ * changes.
  */
 export const interruptedChecks = (checks: Lifecycle | undefined): PostApplyOutcome => ({
   results: (checks?.postApply ?? []).map(notRun),

@@ -12,7 +12,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { makeReportedMachine } from "./ReportedMachine.ts"
 import { blocked } from "./RunSteps.ts"
 
-/** Facts to record in the Run itself. Readers see `shown` as evidence while the Run is executing. */
+/** Facts that are recorded in the Run itself. Readers see `shown` as evidence while the Run is executing. */
 interface Recorded {
   readonly requirements: RunRequirements | undefined
   readonly shown?: RunEvidence
@@ -20,7 +20,8 @@ interface Recorded {
 
 /**
  * Performs the last step of every preparation, immediately before the module is executed. In one transaction, records the
- * Run's isolation and network, and the data for its settlement. Blocks the Run if this machine does not satisfy its profile.
+ * Run's isolation and network, and the data for its settlement. Blocks the Run if this machine does not satisfy the Run's
+ * profile.
  */
 export const makePreparationRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

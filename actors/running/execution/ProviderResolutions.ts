@@ -10,7 +10,7 @@ import { type ConnectionRow, NamesJson } from "../../inputs/connection/Connectio
 import { poolObstacle, withoutArguments } from "./PoolObstacle.ts"
 import { providerObstacle } from "./ProviderObstacle.ts"
 
-/** The authority with which Connections are used, and the site that uses them. */
+/** The authority with which Connections are used, and the place where they are used. */
 export interface ProviderUse {
   readonly starter: UseStarter
   readonly site: UseSite
@@ -19,8 +19,8 @@ export interface ProviderUse {
 }
 
 /**
- * Resolves a module's provider requirements from the bindings of a configuration. Reads no secret. Omit `use` if no Run is
- * being started; use rules then do not apply.
+ * Resolves a module's provider requirements from the bindings of a configuration. Reads no secret. Leave `use` out if no Run
+ * is being started; in that case, use rules do not apply.
  */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (
   workspaceId: WorkspaceId,

@@ -8,8 +8,8 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { blocked } from "./RunSteps.ts"
 
 /**
- * Describes the machine of the agent that holds a Run, as reported by the agent. The agent rechecks the sandbox and the tool
- * before the tool starts.
+ * Describes the machine of the agent that holds a Run, as the agent reported it. The agent checks the sandbox and the tool
+ * again before the tool starts.
  */
 export const makeReportedMachine = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -22,7 +22,7 @@ export const makeReportedMachine = Effect.gen(function* () {
   })
 
   /**
-   * Checks the tool again. The agent met these requirements when it was selected, but its facts may have changed since then.
+   * Checks the tool again. The agent met these requirements when svc selected it, but its facts may have changed since.
    */
   const tool = Effect.fnUntraced(function* (run: RunRow, evidence: RunEvidence) {
     const need = yield* needs.of(run.id)

@@ -31,7 +31,7 @@ interface Reviewed {
 
 /**
  * Commits a reviewed restore in the caller's transaction: a successor of the archived configuration, a new StateVersion, Outputs,
- * pointers, generation and epoch. All ids are new, so plans and applies from before the restore remain void.
+ * pointers, generation and epoch. All ids are new, so plans and applies that were created before the restore remain void.
  */
 export const makeRestoreCommit = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
@@ -47,8 +47,8 @@ export const makeRestoreCommit = Effect.gen(function* () {
   const impossible = (run: RunRow) => Effect.die(new Error(`The Capsule of ${run.id} moved inside its transaction`))
 
   /**
-   * Returns the archived configuration. If a different configuration is current, derives a successor, which also changes the
-   * epoch.
+   * Returns the archived configuration. If the current configuration is a different one, replaces it with a successor that
+   * has the archived contents, which also changes the epoch.
    */
   const configured = Effect.fnUntraced(function* ({ capsule, run, target }: Reviewed) {
     const { bindings, config, values } = target.config

@@ -108,8 +108,8 @@ export const makeRestoreExecution = Effect.gen(function* () {
     if (missing !== undefined) return yield* refuse("failed_precondition", `Not restored. ${missing}`)
     const target = yield* targetOf(capsule, archived)
     if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
-    // Compares the digest, which covers generation, epoch and pointers, because an apply may have ended since the restore
-    // was requested.
+    // Compares the digest, which covers the generation, the epoch and the pointers, because an apply may have ended since
+    // the restore was requested.
     if (target.success.digest !== plan.plan_digest) return yield* refuse("guard_conflict", moved)
     yield* commit({ run, plan, capsule, target: target.success })
     yield* killPoint("restore.committing")

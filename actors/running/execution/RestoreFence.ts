@@ -14,7 +14,8 @@ import { CapsuleId } from "../../../schema/records/Ids.ts"
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
 /**
- * Numbers of records that a restore revoked, because the records may have been used or withdrawn after the backup was made.
+ * The number of records of each kind that a restore revoked, because they may have been used or withdrawn after the backup
+ * was made.
  */
 export interface RestoreFence {
   /** Plans that were waiting for approval, or that were approved but not applied. */
@@ -34,8 +35,8 @@ const outcomeUnknown = {
 }
 
 /**
- * Voids every plan, approval and automatic apply in a restored database. The database does not contain the applies that ran
- * after the backup was made, and these applies must not be repeated.
+ * Voids every plan, approval and automatic apply in a restored database. Applies that ran after the backup was made are
+ * missing from the database, and they must not be repeated.
  */
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -107,7 +107,7 @@ export const backupOf = (plan: Pick<RunRow, "spec">) =>
 
 const Highest = rowShape({ serial: Schema.NullOr(Schema.Int) })
 
-/** Returns the highest serial of any state of the Capsule, adopted or not. */
+/** Returns the highest serial of all states of the Capsule, whether they were adopted or not. */
 const highestSerial = Effect.fnUntraced(function* (capsuleId: CapsuleId, archived: StateVersionRow) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Effect.orDie(Highest.rows(sql)`SELECT MAX(serial) AS serial FROM (

@@ -24,7 +24,7 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** The change to the operator's base configuration since the plan was created. */
+  /** Describes the change to the operator's base configuration since the plan was created, if any. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }
@@ -53,7 +53,10 @@ export const reviewedPlan = <Plan extends ApprovedColumns>(
   )
 }
 
-/** Returns the saved parts of the plan if all of them exist. `hasBuild` is true if the archive of its source build exists. */
+/**
+ * Returns the saved parts of the plan, provided that all of them exist. `hasBuild` is true if the archive of its source
+ * build exists.
+ */
 export const savedPlan = <Saved extends { readonly build?: unknown }>(
   saved: Saved | undefined,
   planDigest: string | null,

@@ -117,8 +117,8 @@ const judged = Effect.fnUntraced(function* <R>(
 export const openForRef = Effect.fn("openForRef")((opening: RefOpening) => judged(opening, received(opening)))
 
 /**
- * Like `openForRef`, but for a Capsule that does not exist yet. The person enters the values, except the values that the
- * operator sets for the module.
+ * Like `openForRef`, but for a Capsule that does not exist yet. The person enters all values except those that the operator
+ * sets for the module.
  */
 export const openForInstall = Effect.fn("openForInstall")(function* (start: RefStart) {
   const { module } = start.site

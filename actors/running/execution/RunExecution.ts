@@ -26,7 +26,7 @@ export interface RunControl {
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost | StopRequested>
 
-/** The execution for each Run type. */
+/** The executions, keyed by Run type. */
 export class RunExecutions extends Context.Service<RunExecutions, Readonly<Record<RunType, RunExecution>>>()(
   "svc/actors/running/execution/RunExecutions"
 ) {}

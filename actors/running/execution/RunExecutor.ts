@@ -61,8 +61,8 @@ export class RunExecutor extends Context.Service<
     /** Stops starting Runs. Running Runs continue. */
     readonly quiesce: Effect.Effect<void>
     /**
-     * Stops starting Runs and waits for the grace period, or until `SkipDrainGrace` completes. Then interrupts running Runs and
-     * waits until each is settled.
+     * Stops starting Runs, and waits until the grace period is over or `SkipDrainGrace` completes. Then interrupts the Runs
+     * that are still running and waits until each of them is settled.
      */
     readonly drain: Effect.Effect<void>
     /** Until it is interrupted, delivers the cancel requests that other servers accepted for this server's Runs. */
@@ -193,8 +193,8 @@ export class RunExecutor extends Context.Service<
       })
 
       const start = Effect.fnUntraced(function* (run: RunRow) {
-        // A requeued Run may start again before its last execution has removed its folder. That execution must not be
-        // interrupted, or forget the new one.
+        // A requeued Run may start again before its last execution has removed its folder. The earlier execution must not be
+        // interrupted, and must not remove the record of the new one.
         const before = yield* FiberMap.get(fibers, run.id)
         if (Option.isSome(before)) yield* Fiber.await(before.value)
         yield* FiberMap.run(
@@ -253,8 +253,8 @@ export class RunExecutor extends Context.Service<
       }).pipe(Effect.withSpan("RunExecutor.drain"))
 
       /**
-       * Delivers cancel requests that another server accepted. The request is in the Run's row. If there is only one server,
-       * it has already delivered the request.
+       * Delivers cancel requests that another server accepted. Such a request is in the Run's row. If there is only one
+       * server, it has already delivered every request.
        */
       const lookForCancels = Effect.gen(function* () {
         const asked = yield* RunRow.some(sql, "id")`SELECT id FROM runs

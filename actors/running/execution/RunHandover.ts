@@ -27,13 +27,13 @@ export class RunHandover extends Context.Service<
   RunHandover,
   {
     /**
-     * Called when a Run ends. Its coordinator takes the next step, and a Source that was created for a failed first sync may be
-     * removed.
+     * Called when a Run ends. Its coordinator takes the next step, and if a Source was created for its first sync and the
+     * sync failed, the Source may be removed.
      */
     readonly finished: (run: RunRow) => Effect.Effect<void>
-    /** Called when a plan is ready for review. The Capsule may apply automatic plans itself. */
+    /** Called when a plan is ready for review. If the plan is an automatic one, the Capsule actor may apply it. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
-    /** Called after a plan that svc applies has been approved by carried-over approvals. */
+    /** Called after carried-over approvals have approved a plan that svc is to apply. */
     readonly carried: (run: Pick<RunRow, "id">) => Effect.Effect<void>
     /** Called when a Source has a new snapshot. Capsules that follow the lane may need a plan. */
     readonly snapshotTaken: (snapshot: {
@@ -67,8 +67,8 @@ export class RunHandover extends Context.Service<
           if (run.coordinator_id !== null) return yield* follow(run.id)
           const sourceId = removableBy(run)
           if (sourceId === undefined) return
-          // The Source's actor then checks whether any sync has read the Source. `run` is the Run's row as it was before the
-          // Run ended.
+          // Marks the Source, so that its actor checks whether any sync has read it. `run` is the Run's row as it was before
+          // the Run ended.
           yield* sources.setUnreadDue(sourceId, run.id)
           yield* sql.afterCommit(wake)
         }),

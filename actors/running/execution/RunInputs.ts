@@ -23,7 +23,7 @@ import { type RunRow } from "../../ledger/run/RunRow.ts"
 import type { InstallConfigId } from "../../../schema/records/Ids.ts"
 import { providedService } from "../../base/Provided.ts"
 
-/** The resolution of each provider requirement. Contains the secrets only if all requirements are met. */
+/** The resolution of each provider requirement. It contains the secrets only if all requirements are met. */
 export interface ResolvedProviders {
   readonly resolutions: ReadonlyArray<ProviderResolution>
   readonly blocked: ProviderResolution | undefined
@@ -33,20 +33,20 @@ export interface ResolvedProviders {
   readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
-/** Inputs from people and from other Capsules, with the StateVersions that supplied the other Capsules' values. */
+/** Inputs from people and from other Capsules, and the StateVersions that supplied the values from other Capsules. */
 export interface GivenVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-/** Inputs from people and other Capsules, and the names of the missing inputs. */
+/** Inputs from people and from other Capsules, and the names of the inputs that are missing. */
 export interface KnownVariables extends GivenVariables {
   readonly missing: ReadonlyArray<MissingInput>
 }
 
 /**
  * Derives provider arguments from variable names. By a convention that nearly every provider follows, the variable
- * `DEMO_TOKEN` of the provider `acme/demo` is the argument `token`.
+ * `DEMO_TOKEN` of the provider `acme/demo` corresponds to the argument `token`.
  */
 const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
   const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`
@@ -95,7 +95,7 @@ export class RunInputs extends Context.Service<
       const held = yield* CredentialsInUse
       const injected = yield* outputInjection
 
-      // Reads in one transaction, so that the values belong to the recorded version even during a rotation.
+      // Reads everything in one transaction, so that the values belong to the recorded version even during a rotation.
       const providers = Effect.fn("RunInputs.providers")(
         function* (
           run: Pick<RunRow, "id" | "workspace_id">,

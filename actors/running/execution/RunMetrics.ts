@@ -37,12 +37,12 @@ const observe = (
 export const measurePhase = (attributes: { readonly type: string; readonly phase: string }, millis: number) =>
   observe(phaseDuration, millis, attributes)
 
-/** Records the time that a Run waited in the queue, when it is claimed. */
+/** Records how long a Run waited in the queue. Called when the Run is claimed. */
 export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pick<RunRow, "queued_at" | "type">) {
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
 })
 
-/** Records a Run from the database once it has ended, if another process executed it. */
+/** Records a Run that another process executed, from the database, once the Run has ended. */
 export const measureEnded = Effect.fnUntraced(function* (
   run: Pick<RunRow, "type" | "status" | "error_code" | "started_at" | "finished_at">
 ) {

@@ -36,7 +36,7 @@ export const RunPlanRow = table("run_plans", {
 export interface SavedPlan {
   readonly planFile: Redacted.Redacted<Uint8Array>
   readonly secrets: PlanSecrets
-  /** Empty if the module uses no installed provider. */
+  /** The provider lock; empty if the module uses no installed provider. */
   readonly lockText: string
   /** The output of the plan's source build, which the apply must use. */
   readonly build?: BuildReference | undefined
@@ -72,7 +72,7 @@ const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
 /**
  * The secrets of a plan. `isComplete` is false if the plan was created before svc recorded secrets, or under redaction rules
- * that hid fewer secrets.
+ * that recognised fewer secrets.
  */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
@@ -106,7 +106,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // The release that created the plan did not record secrets.
+        // If the secrets are missing, the release that created the plan did not record any.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))

@@ -155,7 +155,8 @@ export interface PreparedRun {
 
 /**
  * Rereads the authority of a Run and collects the runner's inputs. An apply requires the authority under which its plan was
- * reviewed. A plan or drift check that waited for another Run adopts and records the authority that applies after that Run.
+ * reviewed. If a plan or drift check had to wait for another Run, it adopts and records the authority that applies after the
+ * other Run.
  */
 export class RunPreparation extends Context.Service<
   RunPreparation,
@@ -187,8 +188,8 @@ export class RunPreparation extends Context.Service<
       const { compare: compareBase } = yield* BaseComparison
 
       /**
-       * Rebases the Run on the current state of the Capsule. Runs of the deployed revision also use the Capsule's current
-       * revision.
+       * Rebases the Run on the current state of the Capsule. A Run that uses the deployed revision also adopts the Capsule's
+       * current revision.
        */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const concernsLane = run.type === "plan" && run.purpose !== acceptsDrift
@@ -245,7 +246,7 @@ export class RunPreparation extends Context.Service<
         return { openedForRef }
       })
 
-      /** Reports a newer commit of the lane, because destroys and drift checks use the deployed commit. */
+      /** Reports a newer commit of the lane for destroys and drift checks, because they use the deployed commit. */
       const newerCommit = Effect.fnUntraced(function* (
         run: RunRow,
         { source_id, tracked_path, tracked_ref: ref }: GuardedCapsuleRow,
@@ -329,7 +330,7 @@ export class RunPreparation extends Context.Service<
         const staged = yield* compatibility
           .check({
             reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
-            // A speculative plan is removed earlier than the report, so the report refers to the snapshot's sync instead.
+            // A speculative plan is removed before the report is, so the report refers to the snapshot's sync instead.
             runId: isSpeculative(run) ? snapshot.created_by_run_id : run.id,
             sourceId: snapshot.source_id,
             snapshot: { id: snapshot.id, archiveDigest: snapshot.archive_digest, warnings: [] },
@@ -346,7 +347,7 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** Records the missing credential and the people who must act in the Capsule's row. */
+      /** In the Capsule's row, records the missing credential and the people who must act. */
       const waits = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,

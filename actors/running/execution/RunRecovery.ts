@@ -101,7 +101,8 @@ export class RunRecovery extends Context.Service<
       const recover = Effect.gen(function* () {
         yield* killPoint("recovery.begun")
         yield* ledger.supersedeOutdated
-        // Voids outdated plans, because the policy file may have changed while svc was not running.
+        // Voids plans that the operator's settings no longer allow, because the policy file may have changed while svc was
+        // not running.
         yield* operator.supersedeMoved
         // Removes the inputs and states of settled Runs from the disk.
         yield* folders.sweep(yield* exclusive.locked("recovery")(settleLeft))

@@ -21,8 +21,8 @@ export const blocked = (code: string, message: string, evidence: RunEvidence = {
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**
- * The steps of an execution. `prepare` and `settle` share data only through the database, so that another process can settle a
- * Run.
+ * The steps of an execution. `prepare` and `settle` share data only through the database, so that the process that settles a
+ * Run may be a different one.
  * - `prepare`: reads the authority, stores the settlement's data in one row, and returns the job. The job contains secrets and is
  *   not stored.
  * - `execute`: turns the job into an outcome, without access to the database or vault.
@@ -40,7 +40,7 @@ export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {
   readonly refuse: (run: RunRow, reason: RunBlocked) => Effect.Effect<void, HoldLost>
 }
 
-/** Runs the steps in order, with a kill point between each pair of steps. */
+/** Runs the steps in order, with kill points between them. */
 export const inSteps =
   <Job, Outcome, Failure>(
     { execute, prepare, refuse, settle }: RunSteps<Job, Outcome, Failure>,

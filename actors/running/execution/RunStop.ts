@@ -14,7 +14,7 @@ import { cancelRun } from "./RunEnding.ts"
 const afterPreemption: Duration.Input = "15 minutes"
 
 /**
- * Returns true if a stopped check should be retried soon. A scheduled check that was stopped for another Run does not wait
+ * Returns true if a stopped check should be retried soon. If a scheduled check was stopped for another Run, it does not wait
  * for a full interval.
  */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>

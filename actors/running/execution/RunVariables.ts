@@ -14,7 +14,7 @@ export const deliverySubject = ({ capsule, config, variables }: PreparedRun): De
   variables
 })
 
-/** All inputs of a Run, and the names of the inputs that the host application supplies. */
+/** All inputs of a Run, and the names of those that the host application supplies. */
 export interface GatheredVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly planned: PlannedDeliveries
@@ -22,8 +22,8 @@ export interface GatheredVariables {
 }
 
 /**
- * Collects the inputs of plans and drift checks: host deliveries first, followed by values from people and Capsules. Blocks
- * the Run if an input is missing.
+ * Collects the inputs of plans and drift checks: host deliveries first, then values from people and from other Capsules.
+ * Blocks the Run if an input is missing.
  */
 export const makeRunVariables = Effect.gen(function* () {
   const deliveries = yield* Deliveries

@@ -97,7 +97,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** If another check has recorded the same commit in the meantime, uses its snapshot for the lane. */
+  /** If another check has recorded the same commit in the meantime, uses the snapshot of that check for the lane. */
   const unrepeated = Effect.fnUntraced(function* (sourceId: SourceId, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)
@@ -105,8 +105,8 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /**
-   * Moves a lane to the fetched snapshot and handles the consequences. If a person requested the sync, also records the lane that
-   * they selected.
+   * Moves a lane to the fetched snapshot and handles the consequences. If a person requested the sync, also records the lane
+   * that the person selected.
    */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
@@ -160,7 +160,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return { ...found, isNews, reused }
   })
 
-  /** Lists an automatic sync that found something in the same way as a sync that a person requested. */
+  /** An automatic sync that found something is listed in the same way as a sync that a person requested. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
     yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
@@ -196,7 +196,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const succeed = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, lookedAt: string, fetched: FetchedLane) {
     const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
     const recorded = Effect.gen(function* () {
-      // An install plan has no Source yet, so the snapshot is kept for its initial commit.
+      // An install plan has no Source yet, so the snapshot is kept for the plan's initial commit.
       if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
         const snapshot = yield* staged(run, spec, id, fetched)
         yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(snapshot)))
@@ -270,7 +270,7 @@ export const makeSyncExecution = Effect.gen(function* () {
 
   const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
-    // Fetches nothing if the Source stopped following while the sync was queued.
+    // Fetches nothing if the Source stopped following its repository while the sync was queued.
     const early = yield* unwanted(run)
     if (early !== undefined) return yield* transaction(sql)(stopped(run, early))
     yield* control.sink.event("run.phase", { phase: "fetch" })

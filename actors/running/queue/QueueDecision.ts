@@ -96,8 +96,8 @@ const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
 }
 
 /**
- * Interleaves the queues: first the first Run of every queue, then the second Run of every queue, and so on. In every round,
- * the queue that was served longest ago comes first.
+ * Interleaves the queues: the first Run of every queue comes first, then the second Run of every queue, and so on. In every
+ * round, the queue that was served longest ago comes first.
  */
 const inTurns = (
   lines: Iterable<ReadonlyArray<QueuedRun>>,
@@ -117,7 +117,7 @@ const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
   return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
 }
 
-/** Puts the Runs that come last after all other Runs. Within each group, people take turns. */
+/** Places the Runs that come last (`comesLast`) after all other Runs. Within each of the two groups, people take turns. */
 const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
   ...byTurn(runs.filter(({ comesLast }) => !comesLast)),
   ...byTurn(runs.filter(({ comesLast }) => comesLast))
@@ -126,7 +126,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** Returns the reason why a Run that is not waiting for its Capsule cannot start, regardless of its place in the queue. */
+/** Returns the reason, other than its place in the queue, why a Run that is not waiting for its Capsule cannot start. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limitsOf(limits, pool)
@@ -150,8 +150,9 @@ export interface AskedRun {
 }
 
 /**
- * Selects the Runs to stop for Runs that people requested: for each waiting Workspace the latest scheduled drift check, or none if
- * one of its Runs is already stopping. Where only one slot exists, plans of pull requests' heads take it, so they give way too.
+ * Selects the Runs to stop for Runs that people requested: for each waiting Workspace, the scheduled drift check that
+ * started last, or none if one of its Runs is already stopping. If there is only one slot, plans of pull requests' heads can
+ * occupy it, so such plans may be stopped, too.
  */
 export const runsToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
@@ -199,13 +200,13 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Selects the next Run, and determines the position of every other Run. Each Capsule's queue has at most one active Run, in
- * order of arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who requested the Runs take
- * turns: the Workspace or person whose last Run started longest ago comes first. Therefore, while a Run is waiting, every
- * other Workspace starts at most one Run before it, and a Run that cannot get a slot delays nobody else. Drift checks,
- * speculative plans and fetches of pull requests' heads come after all other Runs. `queued` may contain only part of the queue.
- * To determine `next`, the first claimable Run of each person is sufficient, in each Workspace that may be next; to determine
- * the positions of one Workspace's Runs, all its Runs are sufficient.
+ * Selects the next Run, and determines the position of every other Run. The Runs in a Capsule's queue start in order of
+ * arrival, and at most one of them is active. Within a pool, Workspaces take turns, and within a Workspace, the people who
+ * requested the Runs take turns: the Workspace or person whose last Run started longest ago comes first. Therefore, while a
+ * Run is waiting, every other Workspace starts at most one Run before it, and a Run that cannot get a slot delays nobody
+ * else. Drift checks, speculative plans and fetches of pull requests' heads come after all other Runs. `queued` may contain
+ * only part of the queue. To determine `next`, the first claimable Run of each person is sufficient, in each Workspace that
+ * may be next; to determine the positions of one Workspace's Runs, all its Runs are sufficient.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

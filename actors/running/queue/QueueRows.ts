@@ -7,7 +7,10 @@ import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { comesLast, speculative } from "../../../schema/tables/RunTables.ts"
 import { placesOfPool } from "../../ledger/run/RunLedger.ts"
 
-/** The turn in which each Workspace, and each subject in it, last started a Run. The empty subject represents svc itself. */
+/**
+ * For each Workspace and for each subject in it, the turn in which it last started a Run. The empty subject represents svc
+ * itself.
+ */
 export const RunTurnRow = table(
   "run_turns",
   { turn: Schema.Int, slot_pool: Schema.String, workspace_id: WorkspaceId, subject: Schema.String },
@@ -55,8 +58,9 @@ const mostAsked = 10
 const mostOfPerson = 50
 
 /**
- * The kinds of Runs that may start on the control plane. If several servers share the database, excludes all Runs of modules.
- * After a restore, excludes applies while agents may be executing applies that the restored database does not contain.
+ * The limits, and the kinds of Runs that may start on the control plane. If several servers share the database, excludes all
+ * Runs of modules. After a restore, excludes applies while agents may be executing applies that the restored database does
+ * not contain.
  */
 export interface QueueWindow {
   readonly limits: QueueLimits
@@ -123,15 +127,18 @@ export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => 
     WHERE p.subject IS NOT NULL`
 }
 
-/** Reads the queue for `decide`. Each read is limited by slots, people or one Workspace, never by the length of the queue. */
+/**
+ * Reads the queue for `decide`. The cost of a read depends on the number of slots, on the number of people or on one
+ * Workspace, but never on the length of the queue.
+ */
 export class QueueRows extends Context.Service<
   QueueRows,
   {
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
      * Returns the first claimable Run of each person in the Workspaces whose turn is next, for each pool and separately for
-     * Runs that come last. Reads one more Workspace than there are slots. Only a Workspace that is executing a Run can be at
-     * its limit, so the result always includes the next Run.
+     * Runs that come last. Reads one more Workspace than there are slots. This is enough to include the next Run, because
+     * only a Workspace that is executing a Run can be at its limit.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
@@ -154,7 +161,10 @@ export class QueueRows extends Context.Service<
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** Counts a Workspace's queued Runs, up to `most`. */
     readonly countOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<number>
-    /** Records that a Workspace, and the person who requested the Run, took their turn. Runs in the caller's transaction. */
+    /**
+     * Records that a Workspace and the person who requested the Run have taken their turns. Runs in the caller's
+     * transaction.
+     */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
   }
 >()("svc/actors/running/queue/QueueRows") {
@@ -241,7 +251,7 @@ export class QueueRows extends Context.Service<
       }, Effect.orDie)
 
       const turnTaken = Effect.fnUntraced(function* (run: QueuedRun) {
-        // Deletes the row, because only a newly inserted row becomes the latest turn.
+        // Deletes the row before inserting it again, because only a newly inserted row becomes the latest turn.
         yield* sql`DELETE FROM run_turns WHERE slot_pool = ${run.pool} AND workspace_id = ${run.workspaceId}
           AND subject = ${run.subject}`
         yield* sql`INSERT INTO run_turns ${RunTurnRow.values(sql, {

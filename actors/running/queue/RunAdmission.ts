@@ -27,8 +27,8 @@ type AdmittedRun = Pick<NewRun, "workspaceId" | "type" | "trigger" | "purpose">
 
 /**
  * Decides whether a Workspace may queue another Run. Call it in the transaction that writes the Run, before anything is
- * written. Only new work is checked: later Runs of a coordinator, and the apply of an automatic plan, were admitted with
- * their first Run.
+ * written. Checks only new work: the later Runs of a coordinator and the apply of an automatic plan were admitted along with
+ * the first Run.
  */
 export class RunAdmission extends Context.Service<
   RunAdmission,

@@ -24,7 +24,7 @@ import { RunSettings } from "../../ledger/run/RunSettings.ts"
 import { providedService } from "../../base/Provided.ts"
 import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
 
-/** A queue position with a sentence that explains it. Its Run ids are plain strings, as in a row. */
+/** A queue position, and a sentence that explains it. Run ids in it are plain strings, as they are in rows. */
 type WordedPlace = typeof QueuePlace.Encoded
 
 const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {
@@ -95,7 +95,7 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<RunRow | undefined>
     /** Returns the position of a queued Run, and `none` for other Runs. */
     readonly place: (run: ListedRunRow) => Effect.Effect<WordedPlace | undefined>
-    /** Like `place`, for a page of Runs. Reads the queue once per Workspace. */
+    /** Like `place`, for a page of Runs. Reads the queue only once for each Workspace. */
     readonly places: (runs: ReadonlyArray<ListedRunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/running/queue/RunQueue") {
@@ -144,7 +144,7 @@ export class RunQueue extends Context.Service<
         }
       })
 
-      /** Stops a Run that gives way if a person's Run is waiting for its slot. */
+      /** Stops a drift check or the plan of a head if a person's Run is waiting for its slot. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
         if (running.every(({ headPlan, scheduledCheck }) => (scheduledCheck ?? headPlan) === undefined)) return
         yield* Effect.forEach(runsToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
@@ -175,7 +175,10 @@ export class RunQueue extends Context.Service<
         return (yield* rows.isAnyClaimable()) ? yield* claimNext(owner) : undefined
       })
 
-      /** Adds the obstacle in the pool. A Run that is waiting for its Capsule does not need an agent yet. */
+      /**
+       * Adds the reason why the Run cannot start in its pool, unless it is waiting for its Capsule and therefore does not
+       * need an agent yet.
+       */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRunRow): Effect.fn.Return<Place> {
         const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
         return obstacle === undefined ? place : { ...place, ...obstacle }
@@ -192,7 +195,7 @@ export class RunQueue extends Context.Service<
         while (true) {
           const { next } = decide({ limits, running, queued })
           if (next === undefined) return undefined
-          // Stops here, because all later Runs are also Runs that come last.
+          // Stops here, because all Runs that follow are also Runs that come last.
           if (next.comesLast && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
           const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
           if (claimed !== undefined) {
@@ -212,7 +215,7 @@ export class RunQueue extends Context.Service<
           const asked = queued.filter((run) => run.workspace_id === workspaceId)
           const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
           const seen = new Set(window.map(({ id }) => id))
-          // Appends the remaining Runs: if the limit was lowered, the queue may be longer than the window.
+          // Appends the remaining Runs, because the queue may be longer than the window if the limit was lowered.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
           for (const run of asked) {

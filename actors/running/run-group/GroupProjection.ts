@@ -58,7 +58,7 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   const state = stateOf(members.map(({ standing }) => shownState(standing)))
   if (state === "running") return state
   if (group.cancelled_at !== null) return "cancelled"
-  // A member that is not waiting for other members continues soon, unless the group is on hold.
+  // If a member is not waiting for other members, it continues soon, unless the group is on hold.
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 
@@ -71,7 +71,7 @@ export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: Readon
           standing === "applied" || standing === "left_out" || standing === "failed" || standing === "cancelled"
       )
 
-/** Returns the group with its Runs in creation order, so producers come before their consumers. */
+/** Returns the group. Its Runs are in creation order, so producers come before their consumers. */
 export const toRunGroup = (
   row: RunGroupRow,
   runs: ReadonlyArray<Run>,

@@ -42,7 +42,7 @@ export const RunGroupMemberRow = table("run_group_members", {
 export type RunGroupMemberRow = RowOf<typeof RunGroupMemberRow.columns>
 
 /**
- * Returns the open update in which the Capsule failed, because a person's plan for the Capsule continues that update.
+ * Returns the open update in which the Capsule failed, if any, because a person's plan for the Capsule continues the update.
  * Returns `undefined` while the Capsule is waiting for its turn, because the update will plan the Capsule anyway.
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: CapsuleId) {

@@ -27,8 +27,8 @@ const OpenUpdate = rowShape({ id: RunGroupId, is_due: Flag })
  * Finds updates whose next step may be due. Searching after every commit would make every command 5% slower, so svc searches
  * only while an update is open.
  * - `opening`: runs an effect that may open an update in the outermost transaction
- * - `due`: the open updates, oldest first; reads nothing if none was open at the last search and `opening` has not been called
- *   since
+ * - `due`: returns the open updates, oldest first; does not read the database if no update was open at the last search and
+ *   `opening` has not been called since
  */
 const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
   let openings = 0
@@ -50,7 +50,7 @@ const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
     )
   })
   return {
-    // Increments the counter before and after the effect, because a search in between may miss the update.
+    // Increments the counter before and after the effect, because a search while the effect is running may miss the update.
     opening: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.ensuring(Effect.andThen(count, transaction(sql)(effect)), count),
     due: Effect.suspend(() => (openings === without ? Effect.succeed([]) : look))
@@ -76,15 +76,15 @@ export class RunGroups extends Context.Service<
   RunGroups,
   {
     /**
-     * Starts an update of all stale Capsules (or those in `only`) and of their consumers, and plans the first wave. Replaces an
-     * open update of the Workspace. If no Capsule could be planned, fails with the first error.
+     * Starts an update of all stale Capsules (or those in `only`) and of their consumers, and plans the first wave. Replaces
+     * the Workspace's open update, if any. If no Capsule could be planned, fails with the first error.
      */
     readonly startUpdate: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       only?: ReadonlyArray<CapsuleId>
     ) => Effect.Effect<{ readonly id: RunGroupId; readonly refused: ReadonlyArray<Refused> }, ApiError>
-    /** Creates a group that only lists Runs. */
+    /** Creates a group that does nothing but list Runs. */
     readonly startCheck: (workspaceId: WorkspaceId) => Effect.Effect<RunGroupId>
     readonly discard: (id: RunGroupId) => Effect.Effect<void>
     /** Stops planning and voids unapplied plans. Running applies continue. */
@@ -107,7 +107,7 @@ export class RunGroups extends Context.Service<
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Uses the read connection, because every statement on the writer notifies commit listeners.
+  // Uses the read connection, because every statement on the write connection notifies commit listeners.
   const read = yield* ReadSql
   const commits = yield* Commits
   const audit = yield* Audit
@@ -290,7 +290,7 @@ const make = Effect.gen(function* () {
     yield* Effect.orDie(
       inParts(members, (some) => sql`INSERT INTO run_group_members ${RunGroupMemberRow.several(sql, some)}`)
     )
-    // At most one update per Workspace may be open, because two would void each other's plans forever.
+    // At most one update per Workspace may be open, because two updates would void each other's plans forever.
     const older = {
       cancelled_at: row.created_at,
       cancelled_by: started_by,

@@ -13,15 +13,15 @@ export const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 export const starterOf = (group: RunGroupRow) =>
   group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
-/** The reason why svc does not plan later waves of a group now. */
+/** The reason why svc does not currently plan later waves of a group. */
 interface Hold {
   readonly reason: string
   readonly byPause: boolean
 }
 
 /**
- * Returns the reason to hold the group, if any. svc plans later waves on behalf of the group's starter, so nothing starts if the
- * starter may no longer plan.
+ * Returns the reason to hold the group, if any. svc plans later waves on behalf of the person who started the group, so
+ * nothing starts if that person may no longer plan.
  */
 export const holdOf = Effect.fnUntraced(function* (
   group: RunGroupRow

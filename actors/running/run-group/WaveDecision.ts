@@ -37,7 +37,7 @@ const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): Read
 
 /**
  * Decides the next step for each Capsule of an update. A consumer is planned once all its producers have been applied or left
- * out, and only if it is behind at that time. A failed Capsule delays only its consumers.
+ * out, and only if it is behind by then. A failed Capsule delays only its consumers.
  */
 export const nextSteps = (
   members: ReadonlyArray<Member>,
@@ -100,7 +100,8 @@ export const membersOf = (
 export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
 
 /**
- * Derives the state of a wave from its members: active members take precedence, then members that need a person, then failures.
+ * Derives the state of a wave from the states of its members. Active members take precedence, followed by members that need
+ * a person's decision and then by failed members.
  */
 export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))

@@ -74,7 +74,8 @@ const sharedTasks = Effect.gen(function* () {
   yield* guarded("report agents", (yield* AgentNotices).report)
   yield* guarded("report expiring Connections", reportExpiring)
   yield* guarded("forget agents", (yield* SilentAgents).forget)
-  // Runs last, because no other task depends on it and, after months, there may be a lot of data to delete.
+  // Runs last, because no other task depends on it and because there may be a lot of data to delete if it has not run for
+  // months.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)

@@ -46,7 +46,10 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** Returns true if any record is waiting for review. Nearly free if nothing was ever restored. Reads through `sql`. */
+/**
+ * Returns true if any record is waiting for review. If nothing was ever restored, the check costs almost nothing. Reads
+ * through `sql`.
+ */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
@@ -86,8 +89,8 @@ export class RestoreReview extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
     /**
-     * Returns restored approval rules and teams. The rules and teams take effect immediately, because nobody can use them
-     * until a membership is confirmed.
+     * Returns the restored approval rules and teams. They take effect immediately, because nobody can use them until a
+     * membership has been confirmed.
      */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**

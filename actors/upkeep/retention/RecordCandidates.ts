@@ -12,7 +12,7 @@ const recordsAtOnce = 50
 /** The id of a record of any kind. */
 export type RecordId = string
 
-/** The last examined record, as a position in the list of records, which is sorted by age. */
+/** The position of the last examined record in the list of records, which is sorted by age. */
 export interface LookedAt {
   readonly since: string
   readonly id: RecordId
@@ -46,13 +46,13 @@ export interface RemovableRecords {
 export interface Candidates {
   /** The records that may be removed. */
   readonly ids: ReadonlyArray<RecordId>
-  /** Number of kept records, by reason. */
+  /** Number of records that are kept, for each reason. */
   readonly kept: ReadonlyMap<KeepReason, number>
   /** The start of the next batch; absent after the last batch. */
   readonly next: LookedAt | undefined
 }
 
-/** Returns SQL for the reason why the record `r` is kept; `NULL` if it may be removed. */
+/** Returns SQL for the reason why the record `r` is kept. The value is `NULL` if the record may be removed. */
 const keptBecause = ({ needs }: RetainedKind) =>
   `CASE ${needs.map(({ reason, when }) => `WHEN ${when} THEN '${reason}'`).join(" ")} END`
 
@@ -82,7 +82,7 @@ export const recordCandidates = Effect.fnUntraced(function* (
   } satisfies Candidates
 })
 
-/** SQL for the sum of an aggregate over all parts of the record `r`. */
+/** Returns SQL for the sum of an aggregate over all parts of the record `r`. */
 const overParts = (parts: ReadonlyArray<Part>, aggregate: (part: Part) => string) =>
   [
     "0",

@@ -22,8 +22,8 @@ export interface Deletion {
 }
 
 /**
- * Selects the first records that one transaction can remove with their parts. A record that exceeds the limits is removed in
- * its own transaction.
+ * Selects the first records that one transaction can remove along with their parts. If a single record exceeds the limits,
+ * it is removed in a separate transaction.
  */
 const affordable = (sizes: ReadonlyArray<RecordSize>): ReadonlyArray<RecordSize> => {
   let bytes = 0
@@ -65,7 +65,10 @@ const removeShared = Effect.fnUntraced(function* (
   return gone.length
 })
 
-/** Removes some of the records with their parts, if they may still be removed. Runs in the caller's transaction. */
+/**
+ * Removes some of the records along with their parts, provided that they may still be removed. Runs in the caller's
+ * transaction.
+ */
 export const removeRecords = Effect.fn("RecordRemoval.removeRecords")(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

@@ -42,7 +42,7 @@ export interface RecordSurvey {
   readonly kept: ReadonlyArray<KeptRecords>
 }
 
-/** A pass over all kinds, in progress. */
+/** The progress of a pass over all kinds. */
 interface Pass {
   kind: number
   after: LookedAt | undefined
@@ -63,17 +63,17 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
 /**
  * Removes records whose retention period has ended and that are no longer needed (see `RetainedKinds`). Each step is a short
  * transaction that removes a few records of one kind and counts them. At the end of a pass, the counts are written as one
- * audit event per Workspace. After a crash, the next process continues the pass with its counts.
+ * audit event per Workspace. After a crash, the next process continues the pass and its counts.
  */
 export class RecordRemoval extends Context.Service<
   RecordRemoval,
   {
     /**
-     * Returns the records that a removal would remove now, by kind and Workspace, and the records that it would keep, by kind and
-     * reason.
+     * Returns the records that a removal would remove now, grouped by kind and Workspace, and the records that it would
+     * keep, grouped by kind and reason.
      */
     readonly survey: Effect.Effect<RecordSurvey>
-    /** Removes all removable records and returns them, by kind and Workspace. */
+    /** Removes all removable records and returns them, grouped by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
     /** Removes a limited number of records. Called by the background cleanup. */
     readonly removeSome: Effect.Effect<void>
@@ -189,7 +189,7 @@ export class RecordRemoval extends Context.Service<
 
       const removeAll = Effect.gen(function* () {
         const removed: Array<RemovableRecords> = []
-        // Repeats until a pass finds nothing, because removing a record may make another one removable.
+        // Repeats until a pass finds nothing, because removing one record may make another record removable.
         for (let found = yield* passOver; found.length > 0; found = yield* passOver) removed.push(...found)
         yield* end
         return inTotal(removed)

@@ -46,7 +46,7 @@ export interface Part {
   readonly bytes: string
 }
 
-/** Rows of another table that several records share. A shared row is removed with the last record that uses it. */
+/** Rows in another table that several records share. A shared row is removed along with the last record that uses it. */
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
@@ -63,7 +63,7 @@ export interface RetainedKind {
   readonly table: string
   /** True if only the parts are removed and the record is kept. */
   readonly staysItself?: boolean
-  /** The column that contains the start of the period. */
+  /** The column that contains the start of the retention period. */
   readonly since: string
   /** SQL condition that selects the records of this kind; absent if every row is a record of this kind. */
   readonly among?: string

@@ -21,8 +21,9 @@ const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
 
 /**
- * SQL that is true if no later Run of the Capsule or Source has the same type and outcome, so that this Run explains the current
- * situation. Runs of destroyed Capsules are excluded; otherwise svc would keep some Runs of every destroyed Capsule forever.
+ * SQL condition that is true if no later Run of the Capsule or Source has the same type and outcome, which means that this
+ * Run explains the current situation. Runs of destroyed Capsules are excluded; otherwise svc would keep some Runs of every
+ * destroyed Capsule forever.
  */
 const isNewestRun = `CASE
   WHEN r.capsule_id IS NOT NULL THEN ${notSpeculative("r.")}
@@ -184,13 +185,15 @@ const coordinatorNeeds: ReadonlyArray<KeepRule> = [
   receipt
 ]
 
-/** Reasons to keep an auto-update decision. Without the last decision, svc would decide about the same commit again. */
+/**
+ * Reasons to keep an auto-update decision. If the last decision were removed, svc would decide about the same commit again.
+ */
 const decisionNeeds: ReadonlyArray<KeepRule> = [
   need("lane", exists("source_lanes l", "l.source_snapshot_id = r.source_snapshot_id")),
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
 ]
 
-/** Reasons to keep a backup: it is the last backup of its Capsule or Workspace. */
+/** The reason to keep a backup: it is the last backup of its Capsule or Workspace. */
 const backupNeeds: ReadonlyArray<KeepRule> = [
   need(
     "newest",
@@ -210,7 +213,7 @@ const backupNeeds: ReadonlyArray<KeepRule> = [
   receipt
 ]
 
-/** Reasons to keep a group of Runs: its Runs still exist. */
+/** The reason to keep a group of Runs: its Runs still exist. */
 const groupNeeds: ReadonlyArray<KeepRule> = [
   need("run", exists("runs o", "o.run_group_id = r.id")),
   need("run_group", exists("run_groups g", "g.replaced_by = r.id AND g.finished_at IS NULL")),
@@ -336,7 +339,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     since: "created_at",
     workspace: ownWorkspace,
     bytes: `${bytesWithParts("r.state")} + ${bytesOf("r.sealed_secrets")}`,
-    // Removes the index first, because a version without an index is treated as not indexed.
+    // Removes the index first, because a StateVersion that has no index is simply treated as not indexed.
     parts: [
       { table: "state_indexes", of: "state_version_id", key: ["state_version_id"], bytes: "0" },
       { table: "outputs", of: "state_version_id", key: ["id"], bytes: bytesOf("value", "sealed_value") }

@@ -21,7 +21,7 @@ const Sized = rowShape({
   second_key: Schema.Int
 })
 
-/** The bytes of one kind in one Workspace, or of the installation itself. */
+/** The number of bytes of one kind of data that belong to one Workspace, or to the installation itself. */
 export interface StoredAmount {
   readonly workspaceId: WorkspaceId | null
   readonly kind: StoredKind
@@ -34,7 +34,7 @@ export interface StoredMeasurement {
   readonly amounts: ReadonlyArray<StoredAmount>
 }
 
-/** Measures the size of the database and archives by Workspace and kind, a few rows at a time. */
+/** Measures the size of the database and the archives for each Workspace and kind, a few rows at a time. */
 export class StoredBytes extends Context.Service<
   StoredBytes,
   {

@@ -1,11 +1,11 @@
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 
-/** A table or archive that stores the bytes of one kind. */
+/** A table, or a set of archives, that stores the bytes of one kind of data. */
 export interface StoredPlace {
   readonly kind: StoredKind
   readonly table: string
-  /** SQL for the primary key, an id and a number, with which the rows are read in batches. */
+  /** SQL for the primary key, which consists of an id and a number. It is used to read the rows in batches. */
   readonly firstKey: string
   readonly secondKey?: string
   /** SQL for the Workspace of the row `r`; null if it belongs to no Workspace. */

@@ -25,13 +25,13 @@ const longestAnswer = "20 seconds"
 const restart = Schedule.spaced("500 millis")
 
 /**
- * Process that kills each tool at its deadline, even if the agent's process is dead or suspended. One guard serves all Runs
- * of an agent. If the guard exits, it is restarted with all deadlines.
+ * A process that kills each tool at its deadline, even if the agent's process is dead or suspended. One guard serves all
+ * Runs of an agent. If the guard exits, a new one is started and receives all deadlines.
  */
 export class Guard extends Context.Service<
   Guard,
   {
-    /** Sets the deadline of a folder. Returns when the guard has recorded it. */
+    /** Sets the deadline of a folder. Returns once the guard has recorded the deadline. */
     readonly hold: (folder: string, killAtBoot: number) => Effect.Effect<void, GuardUnavailable>
     /** Moves the deadline of a folder. */
     readonly move: (folder: string, killAtBoot: number) => Effect.Effect<void>

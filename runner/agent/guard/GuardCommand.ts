@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url"
 import { Context } from "effect"
 
 /**
- * Command that starts an agent's guard: by default, this runtime with the entry point. A compiled binary sets its own command.
+ * The command that starts an agent's guard. By default, it runs the guard's entry point with the current runtime. A compiled
+ * binary sets its own command.
  */
 export const GuardCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
   "svc/runner/agent/guard/GuardCommand",

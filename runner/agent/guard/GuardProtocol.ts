@@ -5,7 +5,7 @@ import { Schema } from "effect"
  *
  * - `hold`: all processes in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later message
  *   moves the deadline
- * - `release`: no process is left in the folder
+ * - `release`: the folder has no processes left
  */
 export const GuardLine = Schema.Union([
   Schema.Struct({ say: Schema.Literal("hold"), folder: Schema.String, killAtBoot: Schema.Number }),

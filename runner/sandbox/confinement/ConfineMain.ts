@@ -23,8 +23,8 @@ import {
 } from "./Privileges.ts"
 import { supervise } from "./Supervisor.ts"
 
-// Becomes a sandboxed program: drops all privileges that the program must not have, and executes the program. This process
-// is not confined at first, so it starts without an environment, in the host's root folder.
+// Turns this process into a sandboxed program: drops all privileges that the program must not have, and executes the
+// program. This process is not confined at first, so it starts without an environment, in the host's root folder.
 
 const standardOutput = 1
 const standardError = 2
@@ -44,7 +44,7 @@ const readSpec = (): ConfinementSpec => {
 
 const filterOf = (program: string) => new Uint8Array(Buffer.from(program, "base64"))
 
-/** Confines this process. Returns a function that performs the last step. */
+/** Confines this process. Returns a function that performs the last step of the confinement. */
 const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
   switch (confinement.kind) {
     case "none":

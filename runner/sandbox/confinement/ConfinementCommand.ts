@@ -20,9 +20,9 @@ const program = (): Option.Option<string> =>
   process.versions.bun === undefined ? installedBun() : Option.some(process.execPath)
 
 /**
- * Command that starts the process that becomes a sandboxed program: by default Bun with the entry point, using this runtime or
- * the Bun installed with the library. A compiled binary sets its own command. Without Bun, the process reports the problem and
- * runs nothing.
+ * The command that starts the process that becomes a sandboxed program. By default, the command runs the entry point with
+ * Bun, which is either this runtime or the Bun installed with the library. A compiled binary sets its own command. If Bun is
+ * not available, the process reports the problem and runs nothing.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>(
   "svc/runner/sandbox/confinement/ConfinementCommand",

@@ -18,7 +18,7 @@ export type Confinement =
   | { readonly kind: "none" }
   | {
       readonly kind: "landlock"
-      /** User and group to become; undefined to keep the current user and group. */
+      /** The user and group that the process becomes; undefined to keep the current user and group. */
       readonly userId: number | undefined
       /** Supplementary groups. Set only together with a user. */
       readonly groups: ReadonlyArray<number>
@@ -63,7 +63,7 @@ export const confinementFds = {
 export const supervisorFds = {
   /** Closes when the server no longer needs the sandbox, or exits. The sandbox must then end. */
   control: 3,
-  /** Passed on to the program's process. */
+  /** The specification, which is passed on to the program's process. */
   spec: 4
 } as const
 
@@ -78,7 +78,7 @@ export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
  * Parts of /proc that can change the kernel itself. The sandbox protects them. If the server runs as root, programs in the
- * sandbox are the host's user 0, who may write to some of these files without any capability. For example, the kernel runs
- * the program in `sys/kernel/core_pattern` outside every sandbox.
+ * sandbox run as the host's user 0, who may write to some of these files without any capability. For example, the kernel
+ * runs the program in `sys/kernel/core_pattern` outside every sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

@@ -18,7 +18,10 @@ const firstRights = 0x1fff
 const everyPort = 0x3
 const everyScope = 0x3
 const pathRule = 1
-/** Rights by version of the Landlock interface. Each version adds rights, and the kernel refuses rights of later versions. */
+/**
+ * The access rights, by version of the Landlock interface. Each version adds rights, and the kernel refuses rights of later
+ * versions.
+ */
 const rightsSince: ReadonlyArray<readonly [version: number, rights: number]> = [
   [2, right.refer],
   [3, right.truncate],
@@ -41,14 +44,14 @@ export interface LandlockRequest {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
   readonly devices: ReadonlyArray<string>
-  /** If false, all TCP is denied. Other protocols are left to the system call filter. */
+  /** If false, all TCP connections are denied. Other protocols are left to the system call filter. */
   readonly network: boolean
 }
 
 /**
- * Prepares a domain in which only these paths can be used, skipping missing paths. Returns a function that enters the domain,
- * which requires `no_new_privs`. Drop capabilities first, because the kernel lets processes with capabilities see past the
- * domain.
+ * Prepares a domain in which only these paths can be used. Skips missing paths. Returns a function that enters the domain;
+ * entering it requires `no_new_privs`. Drop capabilities first, because the kernel lets processes with capabilities bypass
+ * the domain.
  */
 export const prepareDomain = (calls: LinuxCalls, request: LandlockRequest): (() => void) => {
   const version = landlockVersion(calls)

@@ -91,9 +91,9 @@ type Argument = number | bigint | Uint8Array | string
 export interface LinuxCalls {
   /** Makes a call and returns its result. Throws `CallFailed` for a negative result. */
   readonly call: (what: string, name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** Like `call`, for calls that often fail. Returns the negative result. */
+  /** Like `call`, but for calls that often fail: returns a negative result instead of throwing. */
   readonly attempt: (name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** Returns the address of the bytes, valid while this process runs the same program. */
+  /** Returns the address of the bytes. It remains valid as long as this process runs the same program. */
   readonly address: (bytes: Uint8Array) => number
   /** Restores a signal's default action. */
   readonly resetSignal: (signal: number) => void
@@ -104,8 +104,8 @@ export interface LinuxCalls {
 }
 
 /**
- * Makes system calls on the calling thread. Keeps every buffer alive, because the kernel may read it until the program is
- * replaced.
+ * Makes system calls on the calling thread. Keeps every buffer alive, because the kernel may read a buffer until the program
+ * is replaced.
  */
 export const linuxCalls = (): LinuxCalls => {
   const table = process.arch === "arm64" ? numbers.arm64 : numbers.x64

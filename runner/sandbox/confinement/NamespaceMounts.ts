@@ -19,7 +19,7 @@ const fresh = "/new"
 const staging = "/tmp"
 
 /**
- * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Of the host's
+ * Builds a sandbox's file system from its placements, in this process's own namespaces, and makes it the root. Of the host's
  * files, only the placements remain visible.
  */
 export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Placement>): void => {

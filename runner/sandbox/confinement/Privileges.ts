@@ -17,7 +17,7 @@ const clearAmbient = 4
  */
 const noRootNoKeep = 0x2f
 const capabilityVersion = 0x2008_0522
-/** Higher than the last capability of any kernel. Errors for capabilities that do not exist are ignored. */
+/** A number higher than that of the last capability in any kernel. Errors for capabilities that do not exist are ignored. */
 const capabilities = 64
 
 /** Drops the bounding set. Call it before changing the user, because it requires a capability. */

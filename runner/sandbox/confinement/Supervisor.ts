@@ -9,7 +9,7 @@ import { becomeSubreaper } from "./Privileges.ts"
 // confined, so no confined program can kill it.
 
 const millisecondsBetweenReaps = 2000
-/** Maximum number of rounds of kills. If processes still multiply after that, only the limits stop them. */
+/** Maximum number of rounds of kills. If processes still multiply after that many rounds, only the limits stop them. */
 const mostRounds = 10_000
 
 interface Entry {
@@ -82,7 +82,8 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     endAll(calls, child.pid)
   }
 
-  // Wait for the pipe to close. Nothing is ever written to it; it closes when the server exits or no longer needs the sandbox.
+  // Wait for the pipe to close. Nothing is ever written to the pipe; it closes when the server exits or no longer needs the
+  // sandbox.
   read(supervisorFds.control, Buffer.alloc(1), 0, 1, null, end)
   process.on("SIGTERM", end)
   process.on("SIGINT", () => {

@@ -28,7 +28,7 @@ interface Variant {
   readonly sized: boolean
 }
 
-/** Variants that separate processes, files and network, strictest first. */
+/** The variants, strictest first. Each separates processes, files and network. */
 const variants: ReadonlyArray<Variant> = [
   { namespaces: ["--unshare-all", "--unshare-user", "--disable-userns"], sized: true },
   { namespaces: ["--unshare-all", "--unshare-user"], sized: true },
@@ -85,8 +85,8 @@ const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
 const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
 
 /**
- * In a Run's own network, the server's user is root. Map root back to that user, so that programs run as the same user in
- * every network.
+ * In a Run's own network, the server's user appears as root. Map root back to the server's user, so that programs run as the
+ * same user in every network.
  */
 const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyArray<string> =>
   enter.length === 0 || !namespaces.includes("--unshare-user")
@@ -112,7 +112,7 @@ const probeArguments = ({ namespaces, sized }: Variant, filter: Uint8Array | und
   ]
 }
 
-/** Tries these arguments. Returns bubblewrap's error message, or `undefined` if they work. */
+/** Tries these arguments. Returns bubblewrap's error message, or `undefined` if the arguments work. */
 const probe = Effect.fnUntraced(
   function* (
     spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -229,7 +229,7 @@ const levelOf = (
   }
 }
 
-/** Creates namespaces for each program with bubblewrap. */
+/** Uses bubblewrap to create namespaces for each program. */
 export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "bubblewrap",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

@@ -21,7 +21,7 @@ import { notedIn } from "../ProcessNote.ts"
 import { resourceLimits } from "../SandboxView.ts"
 import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-// Starts a program on levels without an external launcher: the server starts a process, which becomes the program. The
+// Starts a program at a level that has no external launcher: the server starts a process, which becomes the program. The
 // process is not confined at first, so the run must not be able to influence it. It starts in the root folder without an
 // environment.
 
@@ -45,8 +45,8 @@ export interface ConfinedProgram {
 }
 
 /**
- * Extra processes that the kernel allows the user, so that the Run's guard detects the limit before the kernel does, and stops
- * the Run.
+ * Extra processes that the kernel allows the user, so that the Run's guard detects that the Run exceeds its limit before the
+ * kernel does, and stops the Run.
  */
 const margin = 64
 
@@ -95,7 +95,7 @@ export const spawnInNamespaces = (
   })
 }
 
-/** Starts a program under a supervisor, so that the program's children outlive neither the program nor this server. */
+/** Starts a program under a supervisor, so that the program's children do not outlive the program or this server. */
 export const spawnSupervised = Effect.fnUntraced(function* (
   host: LevelHost,
   program: ConfinedProgram,
@@ -129,8 +129,8 @@ export const spawnSupervised = Effect.fnUntraced(function* (
 })
 
 /**
- * Maximum length of the path of a folder for temporary files. Plugins create sockets with names of about 20 characters in it, and
- * a socket path may have at most 107 bytes.
+ * Maximum length of the path of a folder for temporary files. Plugins create sockets with names of about 20 characters in
+ * this folder, and a socket path may have at most 107 bytes.
  */
 const longestTemporary = 80
 

@@ -48,9 +48,8 @@ const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
 })
 
 /**
- * Runs a confined program that tries what module code must and must not be able to do, and returns the deviations as a sentence.
- * `undefined` means that the level works on this machine. Testing the actions is more reliable than comparing version
- * numbers.
+ * Runs a confined program that tries what module code must and must not be able to do. Returns the deviations as a sentence,
+ * or `undefined` if the level works on this machine. Testing the actions is more reliable than comparing version numbers.
  */
 export const deviationsOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {
@@ -74,8 +73,8 @@ export const deviationsOf = Effect.fnUntraced(
     const answers = new Set((out ?? "").split("\n"))
     const deviations = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
     if (deviations.length === 0) return undefined
-    // If no action had a result, the program never ran confined. Report the program's error message, which is more useful
-    // than the list of deviations.
+    // If no action has a result, the program never ran in confinement. Report the program's error message, which is more
+    // useful than the list of deviations.
     const [first = ""] = (said ?? "").trim().split("\n").slice(-1)
     if (deviations.length === tried.length && first !== "") return first.slice(0, longestSaid)
     return `a confined program ${deviations.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`

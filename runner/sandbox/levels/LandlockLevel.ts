@@ -12,8 +12,8 @@ import { constants, type Dirent } from "node:fs"
 import { access, readdir, readFile, stat } from "node:fs/promises"
 
 /**
- * Sockets that control the entire machine. A container may contain these sockets even if they were created outside its
- * network namespace.
+ * Sockets that control the entire machine. A container may contain such sockets even if they were created outside the
+ * container's network namespace.
  */
 const wellKnown = [
   "/run/docker.sock",
@@ -54,7 +54,7 @@ const isReachable = (path: string) =>
   }).pipe(Effect.orElseSucceed(() => false))
 
 /**
- * Lists sockets with a path to which this user's programs may connect. The process that listens on such a socket may do
+ * Lists the sockets with a path that this user's programs may connect to. The process that listens on such a socket may do
  * things for the module that the module itself must not do, and Landlock controls these sockets only from version 9. Omits
  * sockets in `guarded`, because connecting to them is not sufficient to use them.
  */
@@ -99,7 +99,7 @@ export const kernelLandlock = (host: LevelHost) =>
     Effect.orElseSucceed(() => 0)
   )
 
-/** User that programs become; undefined if they keep the server's user. */
+/** The user that programs run as; undefined if they keep the server's user. */
 export interface RunUser {
   readonly userId: number
   readonly groups: ReadonlyArray<number>
@@ -176,7 +176,7 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
 
 const mostNamed = 3
 
-/** Landlock and a system call filter, for programs that run as the server's own user. */
+/** Confines programs that run as the server's own user with Landlock and a system call filter. */
 export const landlockRung = (host: LevelHost): Rung => ({
   level: "landlock",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

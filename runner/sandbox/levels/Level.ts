@@ -12,8 +12,8 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  * The folders and files that a run may see.
  *
  * - `root`: absolute folder of the run; its programs can write only to it and to a private /tmp
- * - `readOnly`: absolute paths that all its programs may read (such as the tool), at the same path inside the sandbox -
- *   `lent`: absolute paths on the server that individual programs may read, see `SandboxedCommand.readOnly`
+ * - `readOnly`: absolute paths that all its programs may read, such as that of the tool; they are the same inside the
+ *   sandbox - `lent`: absolute paths on the server that individual programs may read, see `SandboxedCommand.readOnly`
  * - `temporary`: folder relative to the root for temporary files, if the level has no private /tmp
  * - `processNote`: absolute path of a file next to the root that records processes that must not survive the run, so that svc
  *   finds them after a crash
@@ -37,8 +37,8 @@ export interface SandboxSpec {
  * - `cwd`: folder relative to the root
  * - `environment`: the complete environment; nothing is inherited
  * - `network`: true if the program may use the Internet; the level `process` cannot prevent it
- * - `readOnly`: absolute paths that only this program may read, in addition to those of the sandbox; at the level `user_landlock`
- *   they must be in `SandboxSpec.lent`
+ * - `readOnly`: absolute paths that only this program may read, in addition to the paths that the whole sandbox may read; at
+ *   the level `user_landlock` they must be in `SandboxSpec.lent`
  */
 export interface SandboxedCommand {
   readonly argv: readonly [string, ...ReadonlyArray<string>]

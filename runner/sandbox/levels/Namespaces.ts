@@ -10,7 +10,10 @@ import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnInNamespaces } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
-/** Mappings of the sandbox's user to try: to itself, as programs expect, or to root if this `unshare` supports nothing else. */
+/**
+ * The mappings to try for the sandbox's user: to itself, as programs expect, or to root if this `unshare` supports nothing
+ * else.
+ */
 const mappings: ReadonlyArray<ReadonlyArray<string>> = [["--map-current-user", "--keep-caps"], ["--map-root-user"]]
 
 /**
@@ -49,8 +52,8 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
           return yield* spawnInNamespaces(
             host,
             [
-              // `unshare` kills its child when it exits, but would itself keep running if the server were killed, so
-              // `setpriv` makes `unshare` exit with the server.
+              // When `unshare` exits, it kills its child. But `unshare` itself would keep running if the server were killed,
+              // so `setpriv` makes `unshare` exit with the server.
               found.setpriv,
               "--pdeathsig",
               "KILL",
@@ -88,7 +91,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
   }
 }
 
-/** Creates namespaces for each program with the system's `unshare`, and sets them up. */
+/** Uses the system's `unshare` to create namespaces for each program, and sets them up. */
 export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "namespaces",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

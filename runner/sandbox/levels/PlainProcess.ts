@@ -6,8 +6,8 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
  * Runs plain child processes with their own environment, which can access the server's files, its database and its master key.
- * svc never chooses this level automatically: it is used only if the operator has turned isolation off, and for module trees that
- * are shipped with svc.
+ * svc never chooses this level automatically: the level is used only if the operator has turned isolation off, and for
+ * module trees that are shipped with svc.
  */
 export const plainProcess = (host: LevelHost): Level => ({
   level: "process",
@@ -27,7 +27,7 @@ export const plainProcess = (host: LevelHost): Level => ({
             { processNote: spec.processNote, killStragglers: Effect.void, guard, elsewhere }
           )
         }
-        // On other systems, no supervisor can adopt processes that leave the process group.
+        // On systems other than Linux, no supervisor can adopt processes that leave the process group.
         const [program, ...args] = command.argv
         return spawnProcess(host.spawner, {
           commandLine: { program, args },

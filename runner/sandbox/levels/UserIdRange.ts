@@ -2,7 +2,9 @@ import { closeSync, mkdirSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Result, type Scope } from "effect"
 
-/** Consecutive unprivileged ids that no other server on this machine uses, followed by one id for their group. */
+/**
+ * Consecutive unprivileged user ids that no other server on this machine uses, followed by one id for their common group.
+ */
 export interface UserIdRange {
   readonly first: number
   readonly count: number
@@ -25,9 +27,9 @@ export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdR
   }))
 
 /**
- * Reserves a range of ids for this server until the scope closes, because servers with the same range would kill each other's
- * Runs. The kernel releases the lock when the process exits. Returns `undefined` if every range is taken or the folder cannot be
- * used.
+ * Reserves a range of ids for this server until the scope closes. Two servers with the same range would kill each other's
+ * Runs. The kernel releases the lock when the process exits. Returns `undefined` if every range is taken or the folder
+ * cannot be used.
  */
 export const takeUserIds = Effect.fnUntraced(function* (
   wanted: UserIdRange,

@@ -43,7 +43,7 @@ const untraversableAncestor = (path: string) =>
 
 /**
  * Gives run users access to a path: lets the group traverse, but not list, private folders of the server. Fails with the
- * first folder that the run users cannot traverse and that is outside `within`.
+ * first folder outside `within` that the run users cannot traverse.
  */
 const grantTraversal = (path: string, use: "pass" | "read", { group, within }: TraversalRequest) =>
   Effect.gen(function* () {
@@ -65,8 +65,8 @@ const grantTraversal = (path: string, use: "pass" | "read", { group, within }: T
   })
 
 /**
- * First version that restricts truncating a file by path. For everything else, earlier versions are sufficient, because a
- * program that runs as a separate user cannot reach processes of other users.
+ * The first version that can restrict truncating a file by its path. For everything else, earlier versions are sufficient,
+ * because a program that runs as a separate user cannot reach processes of other users.
  */
 const truncationSince = 3
 
@@ -79,8 +79,8 @@ const give = (folder: string, userId: number): Effect.Effect<void> =>
   })
 
 /**
- * Kills every process of the user that was created for a run, all at once, even if they multiply faster than a supervisor
- * could kill them one by one.
+ * Kills all processes of a run's own user at once, even if they multiply faster than a supervisor could kill them one by
+ * one.
  */
 const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
   host.spawner

@@ -9,7 +9,7 @@ export interface HitCounter {
   readonly limit: "memory_limit" | "process_limit"
 }
 
-/** Folder in which each Run gets a group, and the settings of the groups. Version 1 has one folder per controller. */
+/** The folder in which each Run gets a group, and the settings of these groups. Version 1 has one folder per controller. */
 export interface GroupPlace {
   readonly folder: string
   /**
@@ -22,11 +22,11 @@ export interface GroupPlace {
   /** Settings that some kernels lack, so failures to write them are ignored. */
   readonly optional: ReadonlyArray<readonly [file: string, value: string]>
   readonly counters: ReadonlyArray<HitCounter>
-  /** Writing to this file kills all processes of the group; absent in version 1. */
+  /** Writing to this file kills all processes in the group. The file does not exist in version 1. */
   readonly killFile: string | undefined
 }
 
-/** Returns this process's groups by controller. The single hierarchy of version 2 has the name "". */
+/** Returns this process's groups, keyed by controller. The key of the single hierarchy of version 2 is "". */
 export const ownGroupFolder = (
   controller: string,
   groups = readKernelFile("/proc/self/cgroup") ?? "",

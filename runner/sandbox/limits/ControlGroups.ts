@@ -13,7 +13,7 @@ import { readKernelFile, writeKernelFile } from "./KernelFile.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 import { listProcesses, processTree } from "./ProcessTree.ts"
 
-/** A control group with all processes of one Run. */
+/** A control group that contains all processes of one Run. */
 export interface ControlGroup {
   /** The files to which a single-threaded process writes 0 to join. */
   readonly join: ReadonlyArray<string>
@@ -29,7 +29,7 @@ export interface ControlGroups {
   readonly make: (bounds: RunBounds) => Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
 }
 
-/** Group to which the server itself moves, because a group with children may not contain processes. */
+/** The group to which the server moves itself, because a group with subgroups may not contain processes. */
 const serviceGroup = "svc-service"
 const runPrefix = "svc-run-"
 
@@ -105,7 +105,10 @@ export const groupsIn = (
   })
 })
 
-/** Removes empty groups of killed servers. Groups with processes remain, because the kernel does not allow removing them. */
+/**
+ * Removes the empty groups of killed servers. Groups that still have processes remain, because the kernel does not allow
+ * them to be removed.
+ */
 const sweep = (folder: string) => {
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),

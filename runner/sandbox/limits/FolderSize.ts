@@ -36,8 +36,8 @@ const counted = Effect.fnUntraced(
 )
 
 /**
- * Measures the disk space that these folders use, as far as possible. Uses `du`, which does not follow links that module code
- * created, and which keeps a folder with a million files from blocking this process.
+ * Measures the disk space that these folders use, as far as possible. Uses `du`, which does not follow links that module
+ * code created, and which avoids blocking this process for a folder with a million files.
  */
 export const folderUse = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -59,11 +59,11 @@ export interface DiskSpace {
   readonly freeBytes: number
   readonly totalBytes: number
   readonly freeFiles: number
-  /** `undefined` if the file system does not report the number. */
+  /** The number of files that the file system can hold; `undefined` if the file system does not report it. */
   readonly totalFiles: number
 }
 
-/** Returns the free space on a folder's disk, as available to users other than root. */
+/** Returns the free space that users other than root have on a folder's disk. */
 export const diskSpace = (folder: string): Effect.Effect<DiskSpace | undefined> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize, ffree, files }) => ({

@@ -20,7 +20,7 @@ export interface RunBounds {
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
 
-/** Formats a size in the unit that gives a short number. */
+/** Formats a size in the unit that results in a short number. */
 export const formatBytes = (bytes: number): string => {
   let value = bytes
   let unit = 0

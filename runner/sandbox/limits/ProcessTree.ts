@@ -32,7 +32,7 @@ const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   ]
 }
 
-/** Lists all visible processes on this machine; empty without /proc. */
+/** Lists all visible processes on this machine. The list is empty if there is no /proc. */
 export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect.sync(() =>
   Result.getOrElse(
     Result.try(() => readdirSync("/proc")),
@@ -49,7 +49,9 @@ export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (
     .reduce((sum, { threads }) => sum + threads, 0)
 )
 
-/** Returns a process with its descendants and its process group, including processes whose parents have exited. */
+/**
+ * Returns a process, its descendants and the members of its process group, including processes whose parents have exited.
+ */
 export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): ReadonlyArray<ListedProcess> => {
   const children = Map.groupBy(all, ({ parent }) => parent)
   const found = new Map<number, ListedProcess>()
@@ -72,8 +74,8 @@ const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
 }
 
 /**
- * Returns true if processes exceed a memory limit. Resident sizes are quick to read but count shared pages repeatedly.
- * Proportional sizes are therefore read only if the resident sizes exceed the limit.
+ * Returns true if the processes together exceed a memory limit. Resident sizes are quick to read but count shared pages
+ * repeatedly. Proportional sizes are therefore read only if the resident sizes exceed the limit.
  */
 export const usesMoreThan = (processes: ReadonlyArray<ListedProcess>, limit: number): boolean => {
   const sum = (bytes: (process: ListedProcess) => number) =>

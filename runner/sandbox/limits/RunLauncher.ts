@@ -8,8 +8,8 @@ shift
 exec "$@"`
 
 /**
- * Starts a shell that joins groups and then becomes the given program. Moving the running program would be too late, because its
- * children would remain outside the groups.
+ * Starts a shell that joins groups and then becomes the given program. Moving the program after it has started would be too
+ * late, because its children would remain outside the groups.
  */
 export const launchedIn = (groups: ReadonlyArray<string>, { args, program }: CommandLine): CommandLine =>
   process.platform === "linux"

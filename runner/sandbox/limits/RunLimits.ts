@@ -30,7 +30,7 @@ const isOwn = (path: string, hostPath: string) =>
 interface Fill {
   /** Size of the contents, plus a fixed amount for each file. */
   readonly bytes: number
-  /** True if no more blocks or files fit, even below the maximum size. */
+  /** True if no more blocks or files fit, even if the maximum size has not been reached. */
   readonly isFull: boolean
 }
 
@@ -56,7 +56,9 @@ interface PrivateFileSystems {
    * other file systems may briefly be mounted at these paths.
    */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** Memory that the contents use. It counts towards the Run's memory, although no process of the Run owns it. */
+  /**
+   * Memory that the contents use. This memory counts towards the Run's memory limit, although no process of the Run owns it.
+   */
   readonly heldBytes: Effect.Effect<number>
   /**
    * Returns the first full file system. Works even after the process that filled it has exited, because all file systems have
@@ -65,7 +67,7 @@ interface PrivateFileSystems {
   readonly full: Effect.Effect<PrivateLimit | undefined>
 }
 
-/** Watches the private file systems of one program. Releases them when the scope closes. */
+/** Watches the private file systems of one program. Closes its handles on them when the scope closes. */
 const privateFileSystems = (
   own: Pick<RunBounds, "tmpBytes" | "shmBytes">
 ): Effect.Effect<PrivateFileSystems, never, Scope.Scope> =>
@@ -101,7 +103,7 @@ const privateFileSystems = (
     })
   )
 
-/** A program of a Run, with the data that limits need. */
+/** A program of a Run, and the data needed to enforce the limits. */
 export interface LimitedProgram {
   readonly pid: number
   /** True if this process only supervises the program. Supervisors are not limited. */
@@ -116,12 +118,12 @@ export interface LimitedProgram {
   readonly kill: Effect.Effect<void>
 }
 
-/** Limits of one Run. `around` starts each program of the Run, and `watch` watches it. */
+/** Enforces the limits of one Run. `around` starts each program of the Run, and `watch` watches it. */
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Stops the program if the Run exceeds a limit, until the scope closes. Returns an effect to run after the program has
-   * exited, which reports the limit that stopped the program, if any.
+   * Until the scope closes, stops the program if the Run exceeds a limit. Returns an effect that reports the limit that
+   * stopped the program, if any; run the effect after the program has exited.
    */
   readonly watch: (
     program: LimitedProgram
@@ -137,12 +139,17 @@ export interface RunLimits {
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** Interval for checking values that change quickly. The first intervals are shorter, because many programs exit quickly. */
+/**
+ * Interval at which values that change quickly are checked. The first intervals are shorter, because many programs exit
+ * quickly.
+ */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
-/** Interval for checking the free space, and the time that a stopped Run has to release its folder. */
+/** Interval at which the free space is checked, and the time that a stopped Run has to release its folder. */
 const floorPause = Duration.millis(500)
 const reliefPause = Duration.seconds(3)
-/** Minimum interval for measuring the run folder, and the minimum pause as a multiple of the duration of a measurement. */
+/**
+ * Minimum interval between measurements of the run folder, and the minimum pause as a multiple of a measurement's duration.
+ */
 const folderPause = 2000
 const pauseFactor = 10
 /** Time that an interrupted tool has to save its state while its folder continues to grow. */
@@ -151,7 +158,7 @@ const longestFarewell = Duration.seconds(5)
 const freeFiles = 100_000
 /** Maximum space to keep free, as a fraction of a small disk. */
 const largestFloorPart = 0.05
-/** Minimum share of the required free space that a Run must use to be stopped. Stopping a smaller Run would not help. */
+/** Minimum size of a Run that svc stops, as a share of the required free space. Stopping a smaller Run would not help. */
 const worthwhilePart = 0.1
 
 interface Watched {

@@ -10,7 +10,7 @@ export class NetworkFailed extends Schema.TaggedError<NetworkFailed>()("NetworkF
 
 /** A network in which svc can start programs. */
 export interface NetworkEntry {
-  /** Prefix of a program's command line. */
+  /** The prefix that is added to a program's command line. */
   readonly enter: ReadonlyArray<string>
   /** The file to mount as /etc/resolv.conf; undefined for the host's own file. */
   readonly resolvConf: string | undefined
@@ -62,7 +62,7 @@ unshare -n /bin/sh -c "$inside" svc-network "$rules4" "$rules6" "$holding" < /de
 const rule = (range: string) => `rule add pref 100 to ${range} prohibit\n`
 const isIpv4 = (range: string) => ipaddr.parseCIDR(range)[0].kind() === "ipv4"
 
-/** Builds the routing rules. The first rule makes the resolver reachable although its address is in a forbidden range. */
+/** Builds the routing rules. The first rule makes the resolver reachable even though its address is in a forbidden range. */
 const rulesFor = (forbidden: ReadonlyArray<string>) => ({
   rules4: [`rule add pref 90 to ${resolverInside}/32 lookup main\n`]
     .concat(forbidden.filter(isIpv4).map(rule))
@@ -78,7 +78,7 @@ export interface NetworkRequest {
   /** Ranges that programs in the network cannot reach. */
   readonly forbidden: ReadonlyArray<string>
   readonly resolver: HostResolver | undefined
-  /** The file with `resolver.resolvConf`. */
+  /** The file that contains `resolver.resolvConf`. */
   readonly resolvConf: string
 }
 
@@ -134,8 +134,8 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
     yield* Effect.timeoutOption(Fiber.await(complaining), "1 second")
     return yield* failed((yield* Ref.get(complaint)) || "it did not answer")
   }
-  // Close the input first, so that `unshare` reaps the shell. If everything were killed at once, the shell would remain a zombie
-  // until the machine's first process reaps it, which in a container can take a second or never happen.
+  // Close the input first, so that `unshare` reaps the shell. If all processes were killed at once, the shell would remain a
+  // zombie until the machine's first process reaped it. In a container, this can take a second, or never happen.
   yield* Effect.addFinalizer(() =>
     Stream.run(Stream.empty, child.stdin).pipe(
       Effect.andThen(child.exitCode),

@@ -17,7 +17,7 @@ export interface NetworkUse {
 }
 
 export interface RunNetworks {
-  /** The first use probes the network. */
+  /** Probes the network on first use. */
   readonly status: Effect.Effect<NetworkStatus>
   /** Returns a network for one Run, which the Run may use until the scope closes. */
   readonly take: Effect.Effect<NetworkEntry, NetworkFailed, Scope.Scope>
@@ -128,8 +128,8 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
 
   /**
    * Closes the network of an ended Run in the background, so that the Run does not wait for the kernel, and then creates a
-   * network for the next Run. Without a network in reserve, the next Run would lose as much time as a small plan takes.
-   * Creating the next network earlier would take CPU time from the current Run.
+   * network for the next Run. If there were no network in reserve, the next Run would lose as much time as a small plan
+   * takes. Creating the next network any earlier would take CPU time away from the current Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(

@@ -5,7 +5,7 @@ type Architecture = "x64" | "arm64"
 /** Kernel's number for the architecture (`AUDIT_ARCH_*`), as passed to a filter. */
 const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<Architecture, number>
 
-/** Numbers of a system call on x86_64 and, if the call exists there, on aarch64. */
+/** The numbers of a system call on x86_64 and, if the call exists on that architecture, on aarch64. */
 type CallNumbers = readonly [x64: number, arm64: number | undefined]
 
 /**
@@ -76,8 +76,8 @@ const deniedCalls = {
 } as const satisfies Record<string, CallNumbers>
 
 /**
- * Calls that allocate memory outside every process and every file system with a size limit, sometimes beyond the end of the Run.
- * The filter reports them as not implemented, so that programs use files instead.
+ * Calls that allocate memory outside all processes and outside all file systems with a size limit. Some of this memory
+ * remains allocated after the Run has ended. The filter reports them as not implemented, so that programs use files instead.
  */
 const unavailableCalls = {
   memfd_create: [319, 279],
@@ -105,7 +105,7 @@ const checkedCalls = {
   socketpair: [53, 199]
 } as const satisfies Record<string, CallNumbers>
 
-/** A classic BPF instruction: operation, jump offsets if true and if false, operand. */
+/** A classic BPF instruction: the operation, the jump offsets for true and for false, and the operand. */
 type Instruction = readonly [operation: number, whenTrue: number, whenFalse: number, operand: number]
 
 const load = 0x20
@@ -126,7 +126,7 @@ const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
 
-/** On x86_64, numbers from this value upwards are part of the x32 interface, which has a second number for every call. */
+/** On x86_64, call numbers from this value upwards belong to the x32 interface, which has a second number for every call. */
 const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000
@@ -141,9 +141,9 @@ export interface SeccompRules {
   /** True if programs may create Internet sockets. */
   readonly network: boolean
   /**
-   * True if the sandbox shares its process ids with the server. The filter must then deny changes to limits, priority and
-   * affinity of other processes. In a process namespace there are no other processes to protect, so programs may change their own
-   * threads.
+   * True if the sandbox shares its process ids with the server. In that case, the filter must deny changes to the limits,
+   * priority and affinity of other processes. In a process namespace there are no other processes to protect, so programs
+   * may change their own threads.
    */
   readonly sharedProcessIds: boolean
 }
@@ -206,7 +206,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
     ...refusedOutright(at("clone3"), notImplemented),
     ...judged(at("clone"), 0, denyIfAnyBit(namespaceFlags)),
     ...judged(at("ioctl"), 1, denyIf(pushInput)),
-    // Deny opening a connection by sending its first data, which Landlock does not control.
+    // Do not let a program open a connection by sending its first data, because Landlock does not control this.
     ...judged(at("sendto"), 3, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmsg"), 2, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmmsg"), 3, denyIfAnyBit(fastOpen)),
@@ -236,6 +236,6 @@ export const seccompProgram = (architecture: Architecture, rules: SeccompRules):
   return bytes
 }
 
-/** Builds the filter for this machine. Returns `none` if its system call numbers are unknown. */
+/** Builds the filter for this machine. Returns `none` if the machine's system call numbers are unknown. */
 export const ownFilter = (rules: SeccompRules): Option.Option<Uint8Array<ArrayBuffer>> =>
   process.arch === "x64" || process.arch === "arm64" ? Option.some(seccompProgram(process.arch, rules)) : Option.none()

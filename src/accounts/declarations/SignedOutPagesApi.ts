@@ -10,7 +10,7 @@ export const SetupForm = Schema.Struct(SetupRequest.fields)
 
 const asForm = HttpApiSchema.asFormUrlEncoded()
 
-/** Pages before sign-in, and their forms as sent by a browser without scripts. */
+/** Pages for people who have not signed in, and the forms on these pages as a browser without scripts submits them. */
 export class SignedOutPagesApi extends describedGroup("signedOutPages", "The pages before a sign-in.").add(
   HttpApiEndpoint.get("signInPage", "/sign-in", {
     query: { return: Schema.optionalKey(Schema.String) },

@@ -44,7 +44,7 @@ export class UpstreamPagesApi extends describedGroup(
   )
 ) {}
 
-/** Identities at the sign-in provider. */
+/** A person's identities at the sign-in provider. */
 export class UpstreamApi extends describedGroup("upstream", "Identities at the sign-in provider.")
   .add(
     HttpApiEndpoint.post("startInvited", "/auth/upstream/invitation", {

@@ -28,14 +28,14 @@ const maxState = 4096
 const maxWorkspaceId = 128
 const decodeWorkspaceId = Schema.decodeResult(WorkspaceId)
 
-/** The address to which to send the response, once it is verified as safe. */
+/** The address to which the response is sent, once the address has been verified as safe. */
 export interface ResponseTarget {
   readonly client: Client
   readonly redirectUri: string
   readonly state: string | undefined
 }
 
-/** A complete request for which the person is not known yet. */
+/** A complete request, before the person who makes it is known. */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
@@ -50,7 +50,10 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly subject: string | undefined
 }
 
-/** A refusal and its recipient. If the client must not receive it, svc only shows it to the person on its own page. */
+/**
+ * A refusal and its recipient. If the client must not receive the refusal, svc only shows it to the person, on one of its
+ * own pages.
+ */
 export class AuthorizationRefused extends Schema.TaggedError<AuthorizationRefused>()("AuthorizationRefused", {
   error: OAuthError,
   target: Schema.optionalKey(Schema.Struct({ redirectUri: Schema.String, state: Schema.optionalKey(Schema.String) }))
@@ -175,8 +178,8 @@ export const boundWorkspace = (
 export interface Target {
   readonly resource: string | undefined
   /**
-   * True if the address is not one of the operator's resource servers. The use of the address then depends only on the
-   * person's identity.
+   * True if the address is not one of the operator's resource servers. In that case, whether the address may be used depends
+   * only on who the person is.
    */
   readonly interfaces: boolean
 }
@@ -217,7 +220,7 @@ const claimsOf = (parameters: Parameters, { scopes }: Client): Result.Result<Req
   })
 }
 
-/** Lists the permissions to which the person has to agree. */
+/** Lists the permissions to which the person must consent. */
 export const permissionsOf = ({ claims, scopes }: Pick<AuthorizationRequest, "claims" | "scopes">) => [
   ...new Set([...scopes, ...scopesOfClaims(claims)])
 ]

@@ -37,12 +37,12 @@ import { StoredWorkspace } from "../../../actors/ledger/workspace/StoredWorkspac
 const { path } = IssuerPagesApi.endpoints.authorize
 const form = "consent"
 
-/** The person's sign-in status: the person must still sign in, or signed in recently enough. */
+/** The person's sign-in status: either the person must sign in first, or a recent enough sign-in exists. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /**
- * Checks whether the current session is sufficient for this request. Fails with an error for the client if the session is
- * not sufficient and the client requested that no page be shown.
+ * Checks whether the current session is sufficient for this request. If the session is not sufficient and the client
+ * requested that no page be shown, fails with an error for the client.
  */
 const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, parameters: Parameters) {
   const visiting = yield* visitor
@@ -107,7 +107,7 @@ const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, vi
     : yield* refuse("access_denied", "The session is confined to another Workspace.")
 })
 
-/** Like `inWorkspace`, but limited to the permissions that this person can grant. */
+/** Like `inWorkspace`, but also limits the request to the permissions that this person can grant. */
 const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const meant = yield* inWorkspace(asked, visiting)
@@ -119,8 +119,8 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
 })
 
 /**
- * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace, even if another
- * Workspace would apply now.
+ * Adds to the request the Workspace that the page showed. The person's answer applies to this Workspace, even if the request
+ * would now be bound to a different one.
  */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
   `${encoded} ${workspaceId ?? ""}`
@@ -177,7 +177,7 @@ const authorize = Effect.gen(function* () {
 })
 
 /**
- * Redirects a form that was posted from another site to the same request with GET, because only a GET request carries the
+ * If a form was posted from another site, redirects to the same request with GET, because only a GET request carries the
  * session cookie.
  */
 const authorizeByForm = Effect.gen(function* () {

@@ -76,7 +76,7 @@ export const authenticatedClient = Effect.fn("authenticatedClient")(function* (p
 })
 
 /**
- * Authenticates a client that may introspect: a confidential client, or a Capsule's resource server, which uses its
+ * Authenticates a client that may introspect tokens: a confidential client, or a Capsule's resource server, which uses its
  * generated secret while the Capsule's identity is valid. Fails with `invalid_client`, or with `unauthorized_client` for a
  * public client.
  */

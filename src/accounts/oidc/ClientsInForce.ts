@@ -10,7 +10,7 @@ export interface ClientSettings {
   readonly advertisedClientId?: string | undefined
 }
 
-/** The operator's current clients, and a method that reloads them from their file. */
+/** Provides the operator's current clients, and a method that reloads them from their file. */
 export class ClientsInForce extends Context.Service<
   ClientsInForce,
   {

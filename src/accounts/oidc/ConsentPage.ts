@@ -10,7 +10,7 @@ export interface ConsentQuestion {
   readonly email: string
   readonly authority: LiveAuthority
   readonly workspaceName: string | undefined
-  /** The request and its token, both of which the form sends back. */
+  /** The request and the form's token, both of which the form sends back. */
   readonly encoded: string
   readonly token: string
 }
@@ -20,7 +20,7 @@ export const permissionList = (language: Language, permissions: ReadonlyArray<st
   return html`<ul>${permissions.map((scope) => html`<li>${words.scopes[scope] ?? words.otherScope(scope)}</li>`)}</ul>`
 }
 
-/** Shows who is signed in, and the Workspace in which the client would act for them. */
+/** Shows the person who is signed in, and the Workspace in which the client would act for that person. */
 export const identityList = (
   language: Language,
   email: string,

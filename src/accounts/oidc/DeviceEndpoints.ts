@@ -74,8 +74,8 @@ const pageOf = Effect.fnUntraced(function* (body: (words: PageWords) => Markup, 
 })
 
 /**
- * Creates the form for the code. A code in the address only prefills the form, so that the person compares the code and
- * submits the form by hand.
+ * Creates the form for the code. If the address contains a code, it only prefills the form: the person must still compare
+ * the code and submit the form.
  */
 const codeForm = Effect.fnUntraced(function* (visiting: Visitor, typed: string, unknown: boolean) {
   const token = yield* formToken(visiting, "device", "code")
@@ -107,8 +107,8 @@ const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
 })
 
 /**
- * Adds to the request the Workspace that the page showed. The person's answer applies to that Workspace, even if another
- * Workspace would apply now.
+ * Adds to the request the Workspace that the page showed. The person's answer applies to this Workspace, even if the request
+ * would now be bound to a different one.
  */
 const shown = (userCode: string, { workspaceId }: Pick<DeviceRequest, "workspaceId">) =>
   `${userCode} ${workspaceId ?? ""}`
@@ -164,7 +164,7 @@ const decide = Effect.gen(function* () {
   if (!(yield* formTokenHolds(visiting, name, content, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  // Limit guesses at a code in the same way as guesses at a password.
+  // Limit attempts to guess a code in the same way as attempts to guess a password.
   yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
   const waiting = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
   if (waiting === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)

@@ -19,7 +19,7 @@ export const readIdTokenHint = Effect.fn("readIdTokenHint")(function* (jwt: stri
   const keys = yield* SigningKeys
   const { issuer } = yield* IssuerSettings
   const verified = yield* keys.verify(jwt)
-  // Refuse tokens with a type, which are resource tokens.
+  // Refuse tokens that have a type, because they are resource tokens.
   if (verified === undefined || verified.type !== undefined) return undefined
   const hint = decodeHint(verified.claims)
   return Option.isSome(hint) && hint.value.iss === issuer ? hint.value : undefined

@@ -30,8 +30,8 @@ const form = "logout"
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
   /**
-   * Address to open after the logout. The address is registered for the client given in the request, even if the request
-   * does not prove that it comes from that client.
+   * Address to open after the logout. The address is registered for the client that the request specifies, even if nothing
+   * proves that the request comes from that client.
    */
   readonly returnTo: string | undefined
 }
@@ -98,7 +98,8 @@ const statusPage = Effect.fnUntraced(function* (
 })
 
 /**
- * Closes the session, if there is one, and returns the given response. Without a response, shows a page that confirms the logout.
+ * Closes the session, if there is one, and returns the given response. If no response is given, shows a page that confirms
+ * the logout.
  */
 const end = Effect.fnUntraced(function* (
   visiting: Visitor | undefined,
@@ -138,7 +139,8 @@ const answer = Effect.fnUntraced(function* (parameters: Parameters) {
 
 const logout = Effect.flatMap(queryParameters, answer)
 
-// Redirects a POST from another site to GET, because only a GET request carries the session cookie.
+// Redirects a POST request from another site to the same address with GET, because only a GET request carries the session
+// cookie.
 const logoutByForm = Effect.map(formParameters, (parameters) => seeOther(`/oauth/logout?${parameters.encodeWithout()}`))
 
 const decide = Effect.gen(function* () {

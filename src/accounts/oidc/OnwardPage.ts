@@ -18,8 +18,8 @@ export interface Onward {
 
 /**
  * Creates a page without scripts that continues automatically to an address, as a new navigation. A redirect would still be
- * part of the form submission, and browsers restrict all redirects of a submission to the form's allowed targets. However,
- * the application may redirect to a target that this server does not know in advance.
+ * part of the form submission, and browsers restrict all redirects of a form submission to the targets that the form's
+ * policy allows. However, the application may redirect to a target that this server does not know in advance.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>
   HttpServerResponse.setHeaders(

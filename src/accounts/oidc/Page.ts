@@ -76,14 +76,15 @@ export const page = ({ body, formOrigin = "'self'", language, status = 200, titl
       headers: {
         "cache-control": "no-store",
         pragma: "no-cache",
-        // The form's target requires this policy: with "no-referrer", a browser would not send the origin.
+        // The server that receives the form needs this policy, because with "no-referrer", the browser would not send the
+        // origin.
         "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "content-security-policy": [
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
-          // Browsers also enforce this directive for redirects, so the response to a form that leads to another site is a
-          // page (OnwardPage).
+          // Browsers also enforce this directive for redirects, so if a form leads to another site, the response is a page
+          // instead of a redirect (OnwardPage).
           `form-action ${formOrigin}`,
           "base-uri 'none'",
           "frame-ancestors 'none'"

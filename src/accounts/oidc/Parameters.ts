@@ -9,11 +9,11 @@ const formType = /^application\/x-www-form-urlencoded(?:\s*;\s*charset\s*=\s*"?u
 /** Parameters of an OAuth request. A parameter without a value is treated as absent (RFC 6749 3.1). */
 export interface Parameters {
   readonly get: (name: string) => string | undefined
-  /** All values in order, including empty ones. */
+  /** All values of the parameter in order, including empty values. */
   readonly all: (name: string) => ReadonlyArray<string>
   /** Names that occur more than once. */
   readonly repeated: ReadonlyArray<string>
-  /** Encodes all parameters again in order, except for the given names. */
+  /** Encodes all parameters in order, except for those with the given names. */
   readonly encodeWithout: (...names: ReadonlyArray<string>) => string
 }
 

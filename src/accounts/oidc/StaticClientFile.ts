@@ -11,7 +11,7 @@ const maxBytes = 1024 * 1024
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Document), { onExcessProperty: "error", errors: "all" })
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Formats the paths of the problems without values, because some values in this file are secrets. */
+/** Formats the paths of the problems, but not the values, because some values in this file are secrets. */
 const places = (issue: SchemaIssue.Issue): string =>
   [
     ...new Set(

@@ -21,7 +21,7 @@ export interface Visitor extends Decider {
 /** The session of the person at this browser. */
 const OpenSession = rowShape({ created_at: SessionRow.columns.created_at, email: StoredUser.columns.email })
 
-/** Returns the person to whom the request's session cookie belongs, if any. */
+/** Returns the person to whom the session in the request's cookie belongs, if any. */
 export const visitor = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented === undefined || !presented.ambient) return undefined

@@ -33,8 +33,8 @@ const boundedBody = async (answer: Response): Promise<Uint8Array<ArrayBuffer>> =
 const undecompressed = { decompress: false }
 
 /**
- * The `fetch` that the libraries use for the upstream provider. Reads a bounded response, without decompressing it and without
- * following redirects. The libraries refuse a redirect and set the deadline.
+ * The `fetch` that the libraries use for the upstream provider. It limits the size of a response, does not decompress it and
+ * does not follow redirects. The libraries refuse redirects and set the deadline.
  */
 export const providerFetch = async (address: string, request: ProviderRequest): Promise<Response> => {
   const { body, headers, method, signal } = request

@@ -38,7 +38,7 @@ export const claimsFault = (
   return typeof auth_time === "number" && auth_time > latest ? "The sign-in is in the future (auth_time)." : undefined
 }
 
-/** Extracts the claims. An address is never considered verified if the provider does not verify addresses. */
+/** Extracts the claims. If the provider does not verify addresses, an address never counts as verified. */
 export const profileClaims = (
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }

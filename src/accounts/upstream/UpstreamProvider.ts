@@ -30,7 +30,7 @@ export interface UpstreamSettings {
   readonly clientSecret: Redacted.Redacted
   /** The provider's display name. */
   readonly name: string
-  /** Kind of trust, which determines how the provider's identities are recognised. */
+  /** The kind of trust in the provider, which determines how its identities are recognised. */
   readonly trust: UpstreamTrust
   /** Scopes to request, including `openid`. */
   readonly scopes: string
@@ -42,7 +42,8 @@ export interface UpstreamSettings {
 const answersWithin = Duration.seconds(10)
 // Lifetime of the cached metadata. A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
-// Algorithms to accept if the metadata does not list any. "none" and keys shared with the client are never accepted.
+// Algorithms to accept if the metadata does not list any. "none" and algorithms with a key shared with the client are never
+// accepted.
 const usualAlgorithms = ["RS256"]
 const isAsymmetric = (algorithm: string): boolean => /^(?:RS|PS|ES)\d{3}$|^Ed(?:DSA|25519)$/.test(algorithm)
 
@@ -55,7 +56,7 @@ const logged = (about: string, cause: unknown) =>
   // The libraries' messages contain claim names and error codes, but never a token.
   Effect.logWarning(about, cause instanceof Error ? cause.message : "")
 
-// Maximum age of an authentication, equal to that of a confirmation.
+// Maximum age of an authentication, which is the same as for a confirmation.
 const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const outside = outsideTransaction("A sign-in provider is asked")
@@ -140,7 +141,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   return { claims, accessToken: tokens.access_token }
 })
 
-/** Returns the ID token's claims, combined with the UserInfo claims if the UserInfo claims are needed and available. */
+/** Returns the ID token's claims. If UserInfo claims are needed and available, adds them. */
 const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   { configuration }: Known,
   settings: UpstreamSettings,
@@ -155,8 +156,8 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   return yield* userInfoOf(configuration, accessToken, claims.sub).pipe(
     Effect.map((found) => completedBy(token, profileClaims(found, settings))),
     Effect.catch(({ cause }) =>
-      // Fail only if the groups are missing, because the person would lose their roles. If only the address is missing, svc
-      // merely does not recognise the person by their address.
+      // Fail only if the groups are missing, because the person would lose their roles. If only the address is missing, the
+      // only consequence is that svc cannot recognise the person by it.
       lacksGroups
         ? Effect.andThen(logged("The upstream provider's UserInfo cannot be read", cause), refusedFor("unreachable"))
         : Effect.succeed(token)
@@ -177,8 +178,8 @@ export class UpstreamProvider extends Context.Service<
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**
-     * Returns the address at which the person signs in. With `fresh`, the provider has to prompt the person even if the
-     * person still has a session with the provider. Fails with `unreachable`.
+     * Returns the address at which the person signs in. If `fresh` is set, the provider must prompt the person, even if the
+     * person still has a session there. Fails with `unreachable`.
      */
     readonly authorizationUrl: (
       proof: UpstreamProof,
@@ -186,8 +187,8 @@ export class UpstreamProvider extends Context.Service<
       fresh: boolean
     ) => Effect.Effect<string, UpstreamRefused>
     /**
-     * Returns the identity that the authorization response proves. Reads groups only if something depends on them. Fails with one
-     * of these reasons:
+     * Returns the identity that the authorization response proves. Reads the person's groups only if something depends on
+     * them. Fails with one of these reasons:
      * - `invalid_answer`
      * - `denied`: the provider refused
      * - `not_fresh`: the response does not prove a sign-in within the last five minutes, as required

@@ -31,8 +31,8 @@ import { UpstreamProvider } from "./UpstreamProvider.ts"
 const callbackPath = UpstreamPagesApi.endpoints.callback.path
 const cookieLifetime = Duration.minutes(10)
 
-// Creates a lax cookie. The provider's response arrives as a top-level navigation from another site. The browser sends lax
-// cookies with this navigation, but not strict cookies.
+// Creates a lax cookie. The provider's response arrives as a top-level navigation from another site. With such a navigation,
+// the browser sends lax cookies but not strict ones.
 const cookieOf = (baseUrl: string) => {
   const secure = baseUrl.startsWith("https:")
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const

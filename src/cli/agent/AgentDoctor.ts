@@ -10,7 +10,7 @@ import { dirFlag, folderOf, serverFlag, serverOf } from "./AgentFlags.ts"
 import { machineFindings } from "./AgentMachineFindings.ts"
 import { networkFindings } from "./AgentNetworkFindings.ts"
 
-/** Checks everything that an agent needs on this machine, without changing anything. */
+/** Checks everything that an agent needs on this machine. Changes nothing. */
 export const agentDoctorCommand = Command.make(
   "doctor",
   { server: serverFlag, dir: dirFlag, json: jsonFlag },

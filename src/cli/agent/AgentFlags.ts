@@ -19,7 +19,7 @@ export const dirFlag = text(
   "Folder for keys, tools and Runs; on a local disk, created with mode 0700; default: SVC_AGENT_DIR, or ./svc-agent"
 )
 
-/** Returns the flag, or else its environment variable. */
+/** Returns the value of the flag or, if it is absent, the value of its environment variable. */
 export const givenOr = (flag: Option.Option<string>, variable: string) =>
   Option.match(flag, {
     onSome: (value) => Effect.succeedSome(value),
@@ -85,7 +85,7 @@ export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>)
 
 const pairsOf = (text: string) => text.split(",").filter((pair) => pair.trim() !== "")
 
-/** Returns the labels from repeated flags, or from the comma-separated variable. */
+/** Returns the labels from the repeated flags or, if there are none, from the comma-separated variable. */
 export const labelsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   const variable = yield* Config.option(Config.NonEmptyString(agentEnv.labels))
   const pairs = given.length > 0 ? given : Option.match(variable, { onNone: () => [], onSome: pairsOf })

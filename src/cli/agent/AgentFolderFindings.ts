@@ -17,7 +17,7 @@ const ofKeys = (who: string, { isOverdue, message, remedy }: ReturnType<typeof k
   ...(remedy === undefined ? {} : { remedy })
 })
 
-/** Checks an agent's folder and key without creating them. */
+/** Checks an agent's folder and key, but creates neither. */
 export const folderFindings = Effect.fnUntraced(function* (folder: string) {
   if (!existsSync(join(folder, "agent.json"))) {
     const finding: AnyFinding = {

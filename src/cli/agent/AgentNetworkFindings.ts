@@ -97,8 +97,8 @@ const addressFinding = (server: string) =>
       const finding: AnyFinding = { check: "address", status: "ok", message: `${server} responds to agents.` }
       return finding
     }
-    // Query the status separately: the RPC client cannot read a response outside the protocol, and its error message does not
-    // include the status.
+    // Query the status separately: the RPC client cannot read a response that does not follow the protocol, and its error
+    // message does not include the status.
     const status = problem.value._tag === "RpcClientError" ? yield* Effect.option(statusOf(server)) : Option.none()
     const finding: AnyFinding = Option.contains(status, notFound)
       ? {
@@ -118,8 +118,8 @@ const addressFinding = (server: string) =>
 
 const millisecondsInSecond = 1000
 /**
- * Maximum harmless clock difference, in seconds. Cloud APIs refuse requests whose signature time is minutes in the past or in the
- * future.
+ * Largest clock difference, in seconds, that does no harm. Cloud APIs refuse requests if the time in their signature is
+ * minutes in the past or in the future.
  */
 const harmlessOffset = 60
 

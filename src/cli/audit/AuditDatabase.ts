@@ -16,7 +16,10 @@ const firstWithChains = 42
 const explained = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, before = "") =>
   Effect.mapError(effect, ({ message }) => new CommandFailed({ message: `${before}${message}` }))
 
-/** Opens the data folder's database read-only for `use`, even while its server is running. Creates and changes nothing. */
+/**
+ * Opens the database in the data folder read-only and runs `use` with it, even while a server is running. Creates and
+ * changes nothing.
+ */
 export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effect<A, E, R | SqlClient.SqlClient>) =>
   Effect.gen(function* () {
     yield* requireEmbedded(settings)

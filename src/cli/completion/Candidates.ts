@@ -30,7 +30,7 @@ const named = (kind: LiveKind | "contexts", place: Place) =>
     Effect.catchCause(() => Effect.succeed<ReadonlyArray<Candidate>>([]))
   )
 
-/** Returns the command on the line, its operands, and the flag whose value comes next. */
+/** Returns the command on the command line, its operands, and the flag whose value is being typed, if any. */
 const reached = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   const tree = yield* CommandTree
   let path: ReadonlyArray<string> = []

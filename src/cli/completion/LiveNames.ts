@@ -13,7 +13,7 @@ export interface Candidate {
   readonly description: string
 }
 
-/** The server and Workspace selected by the words before the cursor. */
+/** The server and the Workspace that the words before the cursor select. */
 export interface Place {
   readonly server: Option.Option<string>
   readonly context: Option.Option<string>

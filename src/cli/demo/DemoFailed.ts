@@ -1,4 +1,4 @@
 import { Schema } from "effect"
 
-/** Error if the demo found a deviation from the behaviour of a working installation. */
+/** The error if the demo found that the installation does not behave as expected. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}

@@ -108,7 +108,7 @@ const destroy = Effect.fn("destroy")(function* (server: DemoServer, capsuleId: s
   yield* expectThat(capsule.status === "destroyed", `The Capsule is ${capsule.status}; expected was destroyed.`)
 })
 
-/** Performs the entire main workflow in the same way as a person. Fails with `DemoFailed` at the first deviation. */
+/** Performs the entire main workflow as a person would. Fails with `DemoFailed` at the first deviation. */
 export const playDemo = Effect.fn("playDemo")(function* (server: DemoServer, url: string) {
   const client = yield* SvcClient
   const report = yield* DemoReport

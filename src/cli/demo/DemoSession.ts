@@ -9,8 +9,8 @@ const Created = Schema.Struct({ token: Schema.String })
 const decodeCreated = HttpClientResponse.schemaBodyJson(Created)
 
 /**
- * Acts like a first user: redeems the setup link, signs in again with the password, and creates a token for the remaining steps.
- * It sends the same requests as the dashboard.
+ * Acts as the first user of an installation would: redeems the setup link, signs in again with the password, and creates a
+ * token for the remaining steps. It sends the same requests as the dashboard.
  */
 export const signInForFirstTime = Effect.fn("signInForFirstTime")(
   function* (url: string, secret: Redacted.Redacted) {

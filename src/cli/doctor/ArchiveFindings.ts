@@ -14,7 +14,7 @@ const mostNamed = 3
 export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, caller: CheckCaller) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // Skip the check on an older schema, which the queries do not support.
+  // Skip the check if the schema is older, because the queries do not support it.
   if ((yield* tableVersion).newest !== newestKnown) return []
   const needed = (yield* neededFiles).map((file) => ({ file, place: path.join(folder, placeOf(file)) }))
   const wrong = yield* Effect.filter(needed, ({ file, place }) =>

@@ -13,8 +13,8 @@ export interface CheckFacts {
    */
   readonly atStart: "before" | "opening" | "ready" | "never"
   /**
-   * The effect of an error: it prevents the server from starting, or is only logged. An error is only logged if stopping the
-   * server would do more harm to Runs in progress.
+   * The effect of an error: either it prevents the server from starting, or it is only logged. It is only logged if refusing
+   * to start would do more harm to Runs in progress.
    */
   readonly onError: "refuses" | "warns"
   /**

@@ -31,7 +31,7 @@ const newestRecord = Effect.fnUntraced(
   (effect) => Effect.catchCause(effect, () => Effect.succeedNone)
 )
 
-/** Checks that the clock is plausible: later than this release, and not earlier than the newest record. */
+/** Checks that the clock is plausible: it must not show a time before this release or before the newest record. */
 export const clockFinding = Effect.fn("clockFinding")(function* (folder: string) {
   const now = yield* Clock.currentTimeMillis
   const present = new Date(now).toISOString()

@@ -21,8 +21,8 @@ const isWritable = (folder: string) =>
   )
 
 /**
- * Checks whether a server with this user's permissions can work in the folder, and reports what the first start of the server
- * would create.
+ * Checks whether a server with this user's permissions can work in the folder, and reports what the server would create when
+ * it first starts.
  */
 export const folderFinding = Effect.fn("folderFinding")(function* (
   look: DataFolderInspection
@@ -52,7 +52,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  // Permit traversal by the group, which contains the users of Runs if each Run has its own user.
+  // Permit the group to traverse the folder, because the group contains the users of Runs if each Run has a separate user.
   return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {
@@ -156,8 +156,8 @@ export const vaultFinding = Effect.fn("vaultFinding")(function* (
 })
 
 /**
- * Downgrades the finding while a server is running: the server already has its keys, so a missing key only affects these
- * settings.
+ * Downgrades the finding while a server is running, because that server already has its keys and a missing key affects only
+ * these settings.
  */
 export const besideServer = (finding: Finding): Finding =>
   finding.status === "error"

@@ -20,7 +20,7 @@ import { storedChecks, storedFindings } from "./StoredChecks.ts"
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
   Effect.catchCause(finding, (cause) => Effect.succeed(failedLook(check, cause)))
 
-/** Finds the tool and the sandbox as a server would, without downloading or storing anything. */
+/** Finds the tool and the sandbox as a server would, but downloads and stores nothing. */
 const inspected = (settings: Settings, folder: string) =>
   Layer.merge(toolchain({ ...settings, toolDownload: "off" }), sandbox(settings, "nothing")).pipe(
     Layer.provide(layerInspection(folder))
@@ -64,7 +64,7 @@ const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, lo
   return [...outside.map(reported), ...inside]
 })
 
-/** Checks this machine and the data folder as a server with these settings would, without changing either. */
+/** Checks this machine and the data folder as a server with these settings would, but changes neither. */
 export const doctorCommand = Command.make(
   "doctor",
   { settings: everySettingFlag, config: configFlag, json: jsonFlag },

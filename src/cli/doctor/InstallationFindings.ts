@@ -12,8 +12,8 @@ import type { Finding } from "./DoctorReport.ts"
 const mostFaults = 5
 
 /**
- * Reports that a folder has no database: either the installation is new, or the database is lost. Returns `undefined` if
- * there is a database.
+ * If a folder has no database, reports this: either the installation is new, or the database has been lost. Returns
+ * `undefined` if there is a database.
  */
 export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(function* (
   folder: string,

@@ -19,7 +19,7 @@ interface MachineCheck extends CheckFacts {
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
 /**
- * Checks that are not about the data. Both the doctor and the startup run them. The tool and the sandbox come from the
+ * Checks that do not concern the data. Both the doctor and the startup run them. The tool and the sandbox come from the
  * context.
  */
 export const machineChecks: ReadonlyArray<MachineCheck> = [

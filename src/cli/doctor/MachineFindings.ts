@@ -24,7 +24,10 @@ const origins = {
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
-/** Reports the tool on this machine. Before startup, reports a missing tool without downloading it. */
+/**
+ * Reports the tool on this machine. If the tool is missing, the checks before startup only report this and do not download
+ * it.
+ */
 export const toolFinding = (settings: Settings, caller: CheckCaller) =>
   Effect.flatMap(Toolchain, (tools) =>
     Effect.match(tools.resolve(), {
@@ -70,7 +73,10 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
       }
 )
 
-/** Checks the transport. Without TLS, third parties can read all data that people on other machines send. */
+/**
+ * Checks whether the transport is encrypted. If TLS is not used, third parties can read all data that people on other
+ * machines send.
+ */
 export const transportFinding = (settings: Settings): Finding =>
   isPlainBeyondLoopback(settings)
     ? {

@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "startup refuses; `svc doctor` only reports the process"
 }
 
-/** Checks that read the database without changing it. Both the doctor and the startup run them. */
+/** Checks that read the database but do not change it. Both the doctor and the startup run them. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",

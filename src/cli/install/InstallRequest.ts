@@ -92,7 +92,7 @@ export const withGitConnection = Effect.fn("withGitConnection")(function* (
 
 const pollEvery = Schedule.spaced("500 millis")
 
-/** Waits until the install has a plan. Fails with the reasons if the install ends without one. */
+/** Waits until the install has a plan. If the install ends without a plan, fails with the reasons. */
 export const plannedInstall = Effect.fn("plannedInstall")(function* (
   created: InstallPlan,
   stopped: string,

@@ -18,7 +18,7 @@ import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
 const scope = "openid offline_access read write"
 const requestTimeoutSeconds = 20
-// Time before its expiry at which a token is treated as expired, because a token that expires during a request is useless.
+// A token is treated as expired this long before its expiry, because a token that expires during a request is useless.
 const earlyMillis = 30_000
 
 /** Returns the origin of a server as typed by a person, with or without a scheme. Allows plain HTTP only on loopback. */
@@ -42,7 +42,7 @@ export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed>
 const notSignedIn = (message: string) =>
   new CommandFailed({ code: "unauthenticated", exitCode: exitCodes.forbidden, message })
 
-/** Explanations of the issuer's error codes for the person who logs in (RFC 8628, RFC 6749). */
+/** Explains the issuer's error codes (RFC 8628, RFC 6749) to the person who logs in. */
 const refusals: Readonly<Record<string, string>> = {
   access_denied: "The login was refused in the browser.",
   expired_token: "The code was not confirmed in time. Run `svc login` again.",
@@ -133,7 +133,7 @@ export const logOut = Effect.fn("logOut")(function* (origin: string) {
   return yield* ended
 })
 
-/** Returns an access token with enough remaining lifetime, renewing it if necessary. */
+/** Returns an access token that remains valid for long enough. Renews the token if necessary. */
 export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
@@ -150,7 +150,7 @@ export const currentToken = Effect.fn("currentToken")(function* (origin: string)
     refreshTokenGrant(configuration, Redacted.value(refreshToken))
   )
   const renewed = yield* toLogin(tokens)
-  // Keep the old refresh token if the server does not rotate refresh tokens and returns no new token.
+  // Keep the old refresh token if the server does not rotate refresh tokens and therefore returns no new one.
   yield* logins.store(origin, { refreshToken, ...renewed })
   return renewed.accessToken
 })

@@ -11,7 +11,7 @@ const serverArgument = Argument.String("server").pipe(
   Argument.withDescription("Origin of the server, e.g. https://svc.example.com")
 )
 
-/** Returns the given server, or the only server with a login. */
+/** Returns the given server or, if none is given, the only server with a stored login. */
 const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
   if (Option.isSome(server)) return yield* serverOrigin(server.value)
   const logins = yield* StoredLogins
@@ -50,7 +50,7 @@ export const loginCommand = Command.make(
     // Fail before the login if the result could not be stored. Otherwise a valid token would be lost.
     yield* (yield* StoredLogins).storable
     const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-    // In a script, nobody can use a browser.
+    // Open a browser only at a terminal, because a script has no user.
     yield* logIn(origin, (prompt) =>
       Effect.andThen(
         invite(json)(prompt),

@@ -13,7 +13,7 @@ const reasonOf = (cause: unknown): string =>
 
 const ownerOnly = 0o077
 
-/** Home folder in the system's list of accounts, or `undefined` if there is none. */
+/** The user's home folder according to the system's list of accounts, or `undefined` if there is none. */
 export const AccountHome = Context.Reference<string | undefined>("svc/src/cli/login/AccountHome", {
   defaultValue: () => Option.getOrUndefined(Option.liftThrowable(() => userInfo().homedir)())
 })
@@ -26,7 +26,7 @@ const settingsFolder = Effect.gen(function* () {
   const path = yield* Path.Path
   const absolute = (name: string) =>
     Config.String(name).pipe(Config.option, Effect.map(Option.filter((value) => path.isAbsolute(value))))
-  // Windows has no HOME, but has a settings folder for each user.
+  // Windows does not set HOME, but it has a settings folder for each user.
   const named = yield* absolute("XDG_CONFIG_HOME")
   const usual = process.platform === "win32" ? yield* absolute("APPDATA") : Option.none<string>()
   const home = yield* absolute("HOME")

@@ -28,7 +28,7 @@ const membersOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
 
 const nameOf = ({ displayName, email, subject }: Member) => email ?? displayName ?? subject
 
-/** Returns the display name of each member, by subject. */
+/** Returns the display name of each member, keyed by subject. */
 export const memberNames = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   return new Map<string, string>((yield* membersOf(workspaceId)).map((member) => [member.subject, nameOf(member)]))
 })

@@ -328,8 +328,8 @@ const rotateCommand = Command.make(
         secret === undefined
           ? "This request was answered before, and the secret was shown then. Rotate again for a new one."
           : secretText(answer.endpoint, secret)
-      // If the secret cannot be printed, do nothing: the previous secret remains valid, and a further rotation replaces the
-      // secret that nobody has seen.
+      // If the secret cannot be printed, do nothing: the previous secret remains valid, and another rotation replaces the
+      // new secret, which nobody has seen.
       yield* printSecret(print(given.json, answer, text), "secret", Effect.fail("kept"))
     }).pipe(onServer(given))
   )

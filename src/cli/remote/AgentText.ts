@@ -28,8 +28,8 @@ export const agentEventText = (kind: string, { since }: Readonly<Record<string, 
     : undefined
 
 /**
- * Lists facts about a Run in a pool: the agent that executes it, the reason why the Run is waiting, and the time since the
- * agent last responded.
+ * Lists facts about a Run in a pool: the agent that executes it, the reason why it is waiting, and how long ago the agent
+ * last responded.
  */
 export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, value: string | undefined]> => {
   const { agent, agentUnreachableSince, pool, queue } = run

@@ -71,7 +71,7 @@ export const commentsCommand = Command.make(
         }))
       )
       if (given.json) return yield* print(true, { comments }, "")
-      // Continue without names: a token limited to Projects cannot list the members.
+      // Continue without names, because a token that is limited to Projects cannot list the members.
       const names = yield* Effect.orElseSucceed(memberNames(workspaceId), () => new Map<string, string>())
       const text = comments.map((comment) => commentText(comment, names)).join("\n\n")
       yield* print(false, comments, comments.length === 0 ? "Nobody has commented on this Run." : text)

@@ -26,7 +26,7 @@ const isReviewed = ({ planRunId, type }: ListedRun) => isPlan(type) && planRunId
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
 
-/** Uncertainties that the person at the terminal acknowledges with the approval. */
+/** The uncertainties that the person at the terminal acknowledges by approving the plan. */
 type Uncertain = NonNullable<RunApprovals["uncertain"]>
 
 /**
@@ -63,8 +63,8 @@ interface Named {
 }
 
 /**
- * Returns the reviewed plan and the acknowledgements: from the command line, or from the plan that the person sees and confirms
- * here.
+ * Returns the reviewed plan and the acknowledgements. They come from the command line or, if absent there, from the plan
+ * that this function shows to the person for confirmation.
  */
 const reviewed = Effect.fn("reviewed")(function* (run: Run, { acknowledge, digest, json }: Named) {
   if (Option.isSome(digest)) return { planDigest: digest.value, acknowledged: acknowledge }
@@ -190,7 +190,9 @@ const applyOf = Effect.fnUntraced(function* ({ capsuleId, id, workspaceId }: Run
 const notApplicable = (message: string, exitCode: ExitCode = exitCodes.conflict) =>
   new CommandFailed({ code: "failed_precondition", exitCode, message })
 
-/** Fails if an apply of the plan cannot begin. The message explains the missing condition and the command that satisfies it. */
+/**
+ * Fails if an apply of the plan cannot begin. The message explains which condition is not met and which command fixes this.
+ */
 const refuseUnready = Effect.fnUntraced(function* (plan: Run, isRepeatable: boolean) {
   const { approvedAt, error, id, status } = plan
   const name = terminalText((yield* capsuleOfRun(plan))?.name ?? id)

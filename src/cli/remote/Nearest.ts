@@ -3,7 +3,7 @@ import { editDistance } from "../../settings/EditDistance.ts"
 /** Maximum edit distance at which a name is treated as a typo of another name. */
 const mostEdits = 2
 
-/** Returns the known name that the person probably meant. A part of the name is enough for a match. */
+/** Returns the known name that the person probably meant. Part of a name is enough for a match. */
 export const nearest = (named: string, known: ReadonlyArray<string>): string | undefined => {
   const wanted = named.toLowerCase()
   const [best] = known

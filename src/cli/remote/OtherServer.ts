@@ -21,7 +21,10 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** Returns true for the response to an unknown route. The response for a missing record would contain the record's id. */
+/**
+ * Returns true if the response means that the server does not know the route. If a record were missing, the response would
+ * contain the record's id.
+ */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 

@@ -25,7 +25,7 @@ const waitFlag = Flag.Boolean("wait").pipe(
   Flag.withDefault(true)
 )
 
-/** Flags of every command that starts a Run. */
+/** Flags that every command that starts a Run has. */
 export const runFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
 
 /** Flags of commands that start a Run to find out what would change. */
@@ -108,7 +108,10 @@ const aheadText = (commits: number): string =>
 const unreadText = (reason: string) =>
   `The repository could not be read, so the newest snapshot is planned, which may be older than what was pushed: ${terminalText(reason)}`
 
-/** Reads the ref that the Capsule follows, so that the plan includes a recent push. A failure does not prevent the plan. */
+/**
+ * Reads the newest commit of the ref that the Capsule follows, so that the plan includes a recent push. A failure does not
+ * prevent the plan.
+ */
 const lookFirst = Effect.fnUntraced(function* (capsuleId: CapsuleId, json: boolean) {
   const { capsules } = yield* SvcClient
   const { origin } = yield* Remote
@@ -245,8 +248,8 @@ export const driftCommand = Command.make(
 const isStateVersionId = (text: string) => text.startsWith("sv_")
 
 /**
- * Returns the state to restore: the state with the given id, or a generation of a Capsule's state, by default the previous
- * generation.
+ * Returns the state to restore: either the state with the given id, or the given generation of a Capsule's state. The
+ * default is the previous generation.
  */
 const returnOf = Effect.fn("returnOf")(function* (given: {
   readonly to: string

@@ -11,7 +11,7 @@ type Members = Readonly<Record<string, Json>>
 interface Place {
   /** Positions of the dots between the steps of the address. */
   readonly dots: ReadonlyArray<number>
-  /** Start of the instance key in the last step, if that step has a key. */
+  /** Position at which the instance key in the last step starts, if that step has a key. */
   readonly key: number | undefined
 }
 
@@ -63,7 +63,7 @@ const isHidden = (one: Attribute, side: "before" | "after"): boolean =>
   one.sensitive === true &&
   (one[`${side}Sensitive`] !== undefined || (one.beforeSensitive === undefined && one.afterSensitive === undefined))
 
-/** Returns one side of the attributes, with hidden values as null, marked as sensitive. */
+/** Returns one side of the attributes. Hidden values are null and marked as sensitive. */
 const sideOf = (attributes: ReadonlyArray<Attribute>, side: "before" | "after"): Json =>
   Object.fromEntries(
     attributes.flatMap((one): ReadonlyArray<readonly [string, Json]> => {

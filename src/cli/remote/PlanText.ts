@@ -146,7 +146,7 @@ interface CountWords {
   readonly none: string
 }
 
-/** Verb forms for a plan's changes, and for the changes that its apply has made. */
+/** Verb forms for the changes in a plan, and for the changes that the plan's apply has made. */
 const tenses = {
   planned: {
     words: {
@@ -249,7 +249,7 @@ const driftWords = (kind: ChangeKind): string => {
   return kind === "move" ? "moved by the module, not recorded yet" : "changed outside svc"
 }
 
-/** Describes differences between the state and the real infrastructure, as changes made outside svc. */
+/** Describes the differences between the state and the real infrastructure, which are changes made outside svc. */
 const driftLines = ({ resourceDrift = [] }: Run, paint: Paint): ReadonlyArray<string> => {
   const { groups } = diffOf(resourceDrift, "", true)
   return groups.flatMap(({ changes, kind }) => [
@@ -319,8 +319,8 @@ const carryLines = ({ carriedFrom, differsFrom }: Run, paint: Paint): ReadonlyAr
 }
 
 /**
- * Formats a plan for review: first the objects that the plan may miss, then the riskiest changes, then the other changes, the
- * Outputs, the counts and the digest.
+ * Formats a plan for review. The objects that the plan may miss come first, followed by the riskiest changes, the other
+ * changes, the Outputs, the counts and the digest.
  */
 export const planText = (
   run: Run,

@@ -18,8 +18,7 @@ export const capsuleOfRun = Effect.fn("capsuleOfRun")(function* ({ capsuleId }: 
 })
 
 /**
- * Replaces the ids of people in a Run with the people's email addresses. Keeps the ids if the caller may not read the
- * members.
+ * Replaces the ids of people in a Run with their email addresses. Keeps the ids if the caller may not read the members.
  */
 export const peopleOf = Effect.fnUntraced(function* ({
   approvedBy,

@@ -41,7 +41,7 @@ const found = Effect.fnUntraced(function* (given: Given, state: PullRequest["sta
 
 const titleOf = ({ headBranch, title }: PullRequest) => terminalText(title ?? headBranch ?? "")
 
-/** Returns the number of affected Capsules by verdict. */
+/** Returns the number of affected Capsules for each verdict. */
 const countsText = ({ counts = {} }: PullRequest): string =>
   Object.entries(counts)
     .map(([verdict, count]) => `${count} ${verdict.replaceAll("_", " ")}`)

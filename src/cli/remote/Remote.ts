@@ -21,7 +21,7 @@ export class Remote extends Context.Service<
     readonly token: Redacted.Redacted
     /** HTTP client that authenticates requests to the server for as long as the login is valid. */
     readonly client: HttpClient.HttpClient
-    /** Handle or id of the Workspace, unless a command selects another one. */
+    /** Handle or id of the Workspace that is used unless a command selects another one. */
     readonly workspace: Option.Option<string>
   }
 >()("svc/src/cli/remote/Remote") {}
@@ -60,8 +60,8 @@ const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>)
 const unchanging = (token: Redacted.Redacted) => Effect.succeed(Effect.succeed(token))
 
 /**
- * Returns the login's access token at the time of each request, because a token lasts for minutes and a command may wait for
- * hours. If renewal fails, sends the old token, so that the server refuses it with the reason.
+ * Returns the login's access token. It is read anew for each request, because a token is valid for minutes but a command may
+ * wait for hours. If renewal fails, sends the old token, so that the server refuses it with the reason.
  */
 const renewed = Effect.fnUntraced(function* (origin: string) {
   const logins = yield* StoredLogins
@@ -102,7 +102,7 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
     client: HttpClient.mapRequestEffect(yield* HttpClient.HttpClient, (request) =>
       Effect.map(credential, (current) => HttpClientRequest.bearerToken(request, current))
     ),
-    // Ignore the context's Workspace if the command uses another server, because the Workspace exists only on the context's
+    // Ignore the context's Workspace if the command uses another server, because that Workspace exists only on the context's
     // server.
     workspace: Option.orElse(workspace, () =>
       Option.flatMap(stored, (value) =>

@@ -40,7 +40,7 @@ export const idempotencyKeyFlag = named(
 export const keyHeaders = (key: Option.Option<string>) =>
   Effect.sync(() => ({ "idempotency-key": Option.getOrElse(key, () => crypto.randomUUID()) }))
 
-/** Returns the maximum time to wait. Without the flag, there is no limit. */
+/** Returns the maximum time to wait. If the flag is absent, there is no limit. */
 export const waitTimeoutFlag = Flag.optional(
   durationFlag("wait-timeout").pipe(
     Flag.withDescription("Stop waiting after this time, such as 30m, with exit code 7; the Run continues")

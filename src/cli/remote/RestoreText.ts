@@ -22,8 +22,8 @@ const stateText = ({ generation, resourceCount, serial }: RestoreEvidence["resto
   `generation ${generation}, serial ${serial}, ${resourceCount === 1 ? "1 resource" : `${resourceCount} resources`}`
 
 /**
- * Describes the changes that a restore makes, for reviewers. Contains the same facts as the dashboard: names and positions,
- * but no values.
+ * Describes the changes that a restore makes, for reviewers. The text contains the same facts as the dashboard: names and
+ * positions, but no values.
  */
 export const restoreLines = (restore: RestoreEvidence): ReadonlyArray<string> => {
   const { backupCreatedAt, configuration, current, next, outputs = [], restored } = restore

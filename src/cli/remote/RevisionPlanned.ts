@@ -9,8 +9,8 @@ import { terminalText } from "./TerminalText.ts"
 const pollEvery = Schedule.spaced("500 millis")
 
 /**
- * Plans a Capsule at another ref and waits until the plan exists. Fails with the reasons if the revision ends without a
- * plan.
+ * Plans a Capsule at another ref and waits until the plan exists. If the revision ends without a plan, fails with the
+ * reasons.
  */
 export const revisionPlanned = Effect.fn("revisionPlanned")(function* (
   capsuleId: CapsuleId,

@@ -32,7 +32,7 @@ const cut = (text: string, width: number): string => {
   return `${kept.trimEnd()}…`
 }
 
-/** Narrows the widest columns until the row fits. Shortens ids last, because a part of an id is useless. */
+/** Narrows the widest columns until the row fits. Shortens ids last, because a truncated id is useless. */
 const fitted = (widths: ReadonlyArray<number>, hasIds: ReadonlyArray<boolean>, room: number): ReadonlyArray<number> => {
   const fit = [...widths]
   for (const ids of [false, true]) {
@@ -49,7 +49,10 @@ const fitted = (widths: ReadonlyArray<number>, hasIds: ReadonlyArray<boolean>, r
 /** Returns the width of the output terminal, or `undefined` for a pipe or a file. */
 const terminalWidth = (): number | undefined => (process.stdout.isTTY ? process.stdout.columns : undefined)
 
-/** Formats a table for people with a header row. Each column is as wide as its longest cell, or as the terminal allows. */
+/**
+ * Formats a table with a header row for people. Each column is as wide as its longest cell, or narrower if the terminal is
+ * too narrow.
+ */
 export const rowsText = (
   head: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>,
@@ -71,7 +74,7 @@ export const rowsText = (
     .join("\n")
 }
 
-/** Formats facts one per line, each after its name. */
+/** Formats facts, one per line, each preceded by its name. */
 export const factsText = (facts: ReadonlyArray<readonly [name: string, value: string | undefined]>): string => {
   const known = facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== "")
   const width = Math.max(...known.map(([name]) => displayWidth(name)))

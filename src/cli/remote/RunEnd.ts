@@ -113,7 +113,7 @@ export const awaitRun = (
     ? settled(run, until)
     : Effect.raceFirst(
         settled(run, until),
-        // Ignore a failure to report progress, because the failure must not end the wait.
+        // Ignore a failure to report progress, because such a failure must not end the wait.
         Effect.andThen(Effect.ignore(phasesOf(run)), Effect.never)
       )
   const bounded = waitAtMost(timeout, `The Run ${run.id}`, `svc run watch ${run.id}`)(watched)
@@ -124,8 +124,8 @@ export const awaitRun = (
 }
 
 /**
- * Final states that a restarted server records. The recorded time includes the downtime, so it does not show how long the
- * Run took.
+ * Final states that a restarted server records. The recorded end time includes the downtime, so it does not show how long
+ * the Run took.
  */
 const unwatched: ReadonlySet<string> = new Set([
   "apply_interrupted",

@@ -43,7 +43,7 @@ const workspaces = Effect.gen(function* () {
 })
 
 /**
- * Finds the Workspace given by the flag or, without the flag, by the settings. If neither selects a Workspace, returns the
+ * Finds the Workspace that the flag or, if it is absent, the settings select. If neither selects one, returns the caller's
  * only Workspace.
  */
 export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Option.Option<string>) {

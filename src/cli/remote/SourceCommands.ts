@@ -265,8 +265,8 @@ const hookSecretCommand = Command.make(
           "The secret is shown only now. Set it in the webhook of the Git server; the signing token is the same secret for GitLab."
         ].join("\n")
       )
-      // If the secret cannot be printed, do nothing: the Git server's secret remains valid, and another renewal replaces the
-      // secret that nobody has seen.
+      // If the secret cannot be printed, do nothing: the secret that the Git server has remains valid, and another renewal
+      // replaces the new secret, which nobody has seen.
       yield* printSecret(printed, "secret", Effect.fail("renewed already"))
     }).pipe(onServer(given))
   )

@@ -29,7 +29,7 @@ const codes: Readonly<Record<Style, number>> = {
 
 export type Paint = (style: Style, text: string) => string
 
-/** Colours text if the terminal supports colours. Returns the text unchanged otherwise. */
+/** Colours text if the terminal supports colours; otherwise returns the text unchanged. */
 export const painter =
   (hasColours: boolean): Paint =>
   (style, text) =>

@@ -60,8 +60,8 @@ type ConfirmationHeaders = { readonly [confirmationHeader]?: string }
 
 /**
  * Makes a request that requires a confirmation. The person confirms the action in their browser with one of their sign-in
- * methods, and the request contains the resulting code. With `--password-stdin`, the request is sent in a separate session
- * instead.
+ * methods, and the request contains the code that results. If `--password-stdin` is set, the request is sent in a separate
+ * session instead.
  */
 export const withConfirmation =
   (given: Confirming, asked: ActionToConfirm) =>

@@ -9,7 +9,7 @@ export type FileValue =
   | { readonly items: ReadonlyArray<FileValue> }
   | { readonly members: ReadonlyMap<string, FileValue> }
 
-/** A syntax error's position and reason. Never contains any part of a value. */
+/** The position of a syntax error, and the reason. It never contains any part of a value. */
 class NotRead extends Error {
   readonly line: number
 
@@ -84,7 +84,9 @@ class Reader {
     return this.#at >= this.#text.length
   }
 
-  /** Skips blanks and comments. With `lines`, also skips line breaks in places where they are not separators. */
+  /**
+   * Skips blanks and comments. If `lines` is set, also skips line breaks, for places where line breaks are not separators.
+   */
   #skip(lines: boolean): void {
     for (;;) {
       const start = this.#at

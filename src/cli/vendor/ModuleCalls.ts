@@ -11,7 +11,7 @@ const versionArgument = /\bversion\s*=\s*"(?:[^"\\\n]|\\.)*"\s*,?/
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The new sources of module calls, by call name. */
+/** The new sources of module calls, keyed by call name. */
 export type NewSources = ReadonlyMap<string, string>
 
 const inHcl = (text: string, sources: NewSources): string | undefined => {
@@ -28,10 +28,10 @@ const inHcl = (text: string, sources: NewSources): string | undefined => {
     isChanged ||= lines[at - 1] !== line
     const version = attributes.get("version")
     if (version === undefined) continue
-    // Only modules from a registry have versions. A version on a local source is an error.
+    // Only modules from a registry have versions. If a local source had a version, the tool would report an error.
     const without = (lines[version - 1] ?? "").replace(versionArgument, "")
-    // Removes a line that contained only the version. The line is first only marked for removal, so that the numbers of
-    // later lines do not change.
+    // Removes a line that contained only the version. At first, the line is merely marked for removal, so that the numbers
+    // of later lines do not change.
     lines[version - 1] = without.trim() === "" ? "\0" : without.trimEnd()
   }
   return isChanged ? lines.filter((line) => line !== "\0").join("\n") : undefined

@@ -30,7 +30,7 @@ interface VendoredModule {
   /** The source without its credentials or query string. */
   readonly source: string
   readonly version?: string
-  /** Commit of a Git source. */
+  /** The commit, if the source is a Git repository. */
   readonly commit?: string
   /** Folder of the copy, relative to the root module. */
   readonly folder: string
@@ -83,7 +83,7 @@ const succeed = Effect.fnUntraced(function* (cwd: string, program: string, args:
   return stdout.trim()
 })
 
-/** Downloads the modules with the tool into a folder outside the checkout. */
+/** Uses the tool to download the modules into a folder outside the checkout. */
 const install = Effect.fn("vendor.install")(function* (root: string, downloads: string, name: ToolIdentity["name"]) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -173,7 +173,7 @@ const newSources = (
     if (module === undefined || key === "") return root
     const copy = isRemote(module) ? copies.get(identityOf(module)) : undefined
     if (copy !== undefined) return path.join(root, copy.folder, splitSource(module.Source).folder)
-    // A local module belongs to its caller's package.
+    // A local module belongs to the same package as its caller.
     return path.join(placeOf(callerOf(key)), module.Source)
   }
   const calls = new Map<string, Map<string, string>>()

@@ -25,21 +25,21 @@ export interface CapsulesShape {
   readonly list: (workspaceId: string, filter?: CapsuleFilter) => Items<Capsule>
   readonly page: (workspaceId: string, query?: CapsuleFilter & PageQuery) => Answer<Page<Capsule>>
   readonly update: (id: string, change: CapsuleChange) => Answer<Capsule>
-  /** Reads the ref that the Capsule follows now, so that the next plan includes recent pushes. */
+  /** Reads, from the repository, the ref that the Capsule follows, so that the next plan includes recent pushes. */
   readonly look: (id: string) => Answer<CapsuleLook>
   /**
-   * Plans the newest commit of the lane and returns the Plan Run. With `refreshOnly`, plans the deployed revision only in
-   * order to record, in the state, changes that were made outside svc.
+   * Plans the newest commit of the lane and returns the Plan Run. If `refreshOnly` is set, plans the deployed revision, only
+   * to record changes made outside svc in the state.
    */
   readonly plan: (id: string, options?: IdempotencyOptions & CapsulePlanRequest) => Answer<Run>
-  /** Plans the deployed revision against the real infrastructure, to revert changes made outside svc. */
+  /** Plans the deployed revision against the real infrastructure in order to revert changes made outside svc. */
   readonly reconcilePlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   /** Plans the Capsule's destruction. Nothing is destroyed until the plan has been approved and applied. */
   readonly destroyPlan: (id: string, once?: IdempotencyOptions) => Answer<Run>
   readonly driftCheck: (id: string) => Answer<Run>
   /** Changes the private configuration, plans the change and returns the Plan Run. */
   readonly configure: (id: string, change: ConfigurationChange, once?: IdempotencyOptions) => Answer<Run>
-  /** Returns the public Outputs by name. */
+  /** Returns the public Outputs, keyed by name. */
   readonly outputs: (id: string) => Answer<Readonly<Record<string, Output>>>
   /** Newest first. */
   readonly stateVersions: (id: string) => Items<StateVersion>
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Capsules, the deployed instances of modules. Each change to a Capsule is a Run. */
+/** Manages Capsules, which are deployed instances of modules. Each change to a Capsule is a Run. */
 export class Capsules extends Context.Service<Capsules, CapsulesShape>()("svc/src/client/services/Capsules") {
   static readonly layer: Layer.Layer<Capsules, never, SvcClient> = Layer.effect(Capsules, make)
 }

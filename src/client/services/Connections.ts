@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Connections, which contain the credentials that Runs use. */
+/** Manages Connections, which contain the credentials that Runs use. */
 export class Connections extends Context.Service<Connections, ConnectionsShape>()(
   "svc/src/client/services/Connections"
 ) {

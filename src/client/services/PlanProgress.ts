@@ -19,8 +19,8 @@ const firstWait = 50
 const longestWait = 1000
 
 /**
- * State between two polls: the number of consecutive polls without a change, and the Run that has been followed until it
- * ended.
+ * The state between two polls: the number of consecutive polls that found no change, and the Run that has been followed to
+ * its end.
  */
 interface Looked<P> {
   readonly seen: P | undefined
@@ -39,7 +39,7 @@ const sameStep = (one: Progressing | undefined, other: Progressing): boolean =>
 const runOf = ({ compatibilityCheckRunId, planRunId, syncRunId }: Progressing): string | undefined =>
   planRunId ?? compatibilityCheckRunId ?? syncRunId
 
-/** Follows a process to its plan. `failure` builds the error for a process that ends without a plan for review. */
+/** Follows a process to its plan. If the process ends without a plan for review, `failure` builds the error. */
 export const planProgress = <P extends Progressing, E>(
   runs: RunsShape,
   get: (id: string) => Answer<P>,

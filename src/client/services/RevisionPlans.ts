@@ -22,7 +22,7 @@ export interface RevisionPlansShape {
     capsuleId: string,
     request: {
       readonly ref: string
-      /** Only shows the effect of the ref. The plan needs no review and does not affect the Capsule. */
+      /** If true, the plan only shows the effect of the ref. It needs no review and does not affect the Capsule. */
       readonly speculative?: true
     },
     once?: IdempotencyOptions

@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
       Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
       Stream.runDrain,
       Effect.andThen(get(id)),
-      // Wait again if the Run continues: the Run was withdrawn from review, so its earlier event was not final.
+      // If the Run continues, wait again: it was withdrawn from review, so its earlier event was not the last.
       Effect.filterOrElse(isSettled, () => settled(id))
     )
 
@@ -127,7 +127,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Runs: plans, applies and checks of Capsules, with their reviews, events and logs. */
+/** Manages Runs, which are plans, applies and checks of Capsules, with their reviews, events and logs. */
 export class Runs extends Context.Service<Runs, RunsShape>()("svc/src/client/services/Runs") {
   static readonly layer: Layer.Layer<Runs, never, SvcClient | ApiTransport> = Layer.effect(Runs, make)
 }

@@ -19,8 +19,8 @@ export interface SourcesShape {
   readonly list: (workspaceId: string) => Items<Source>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
   /**
-   * Creates a Source. `hookSecret` authenticates webhooks and is returned only once. `firstSync` also starts a sync (`run`).
-   * With `onFailure: "remove"`, the server removes the Source if nothing could be read.
+   * Creates a Source. `hookSecret` authenticates webhooks and is returned only once. If `firstSync` is given, also starts a
+   * sync (`run`). If its `onFailure` is `"remove"`, the server removes the Source if the sync could not read it.
    */
   readonly create: (request: Plain<CreateSource>) => Answer<CreatedSource>
   readonly update: (id: string, change: Plain<UpdateSource>) => Answer<Source>
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Sources, the Git repositories of a Workspace. */
+/** Manages Sources, which are the Git repositories of a Workspace. */
 export class Sources extends Context.Service<Sources, SourcesShape>()("svc/src/client/services/Sources") {
   static readonly layer: Layer.Layer<Sources, never, SvcClient> = Layer.effect(Sources, make)
 }

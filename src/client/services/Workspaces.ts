@@ -95,12 +95,12 @@ const makeMembers = Effect.gen(function* () {
   })
 })
 
-/** Workspaces, which contain the Projects, Capsules and history that people share. */
+/** Manages Workspaces, which contain the Projects, Capsules and history that people share. */
 export class Workspaces extends Context.Service<Workspaces, WorkspacesShape>()("svc/src/client/services/Workspaces") {
   static readonly layer: Layer.Layer<Workspaces, never, SvcClient> = Layer.effect(Workspaces, make)
 }
 
-/** Members of a Workspace and their roles. */
+/** Manages the members of a Workspace and their roles. */
 export class Members extends Context.Service<Members, MembersShape>()("svc/src/client/services/Members") {
   static readonly layer: Layer.Layer<Members, never, SvcClient> = Layer.effect(Members, makeMembers)
 }

@@ -3,7 +3,7 @@ import { forgetLinkSecret, linkSecret } from "./LinkSecret.ts"
 const key = "svc.address"
 export const addressPath = "/account/address"
 
-/** Returns true if the address contained a secret. The secret has then been removed from the address bar. */
+/** Returns true if the address contained a secret, which has then been removed from the address bar. */
 const takeSecret = (): boolean => {
   const { hash, pathname } = window.location
   if (pathname !== addressPath || hash === "") return false
@@ -17,7 +17,8 @@ const takeSecret = (): boolean => {
  */
 export const takeAddressSecret = (): void => {
   takeSecret()
-  // If a second link is opened on the first link's page, only the fragment changes, so the browser does not reload the page.
+  // If a second link is opened on the page of the first link, only the fragment of the address changes, so the browser does
+  // not reload the page.
   window.addEventListener("hashchange", () => {
     if (takeSecret()) window.location.reload()
   })

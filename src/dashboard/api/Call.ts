@@ -6,7 +6,7 @@ interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** A request that changes data needs the signal of the decision that sends it (see `Decision.ts`). */
+/** A request that changes data must be given the signal of the decision that sends it (see `Decision.ts`). */
 type CallOptionsOf<L extends Line> = L extends `GET ${string}` ? CallOptions : Required<CallOptions>
 
 interface Sent extends CallOptions, Filling {
@@ -17,7 +17,7 @@ interface Sent extends CallOptions, Filling {
 // The overloads define the valid inputs. The implementation's signature cannot express them for all routes at once.
 const isSent = (input: unknown): input is Sent => typeof input === "object" && input !== null
 
-/** Calls a route of the API. The types of its input and response are declared by the API. Rejects with a `Fault`. */
+/** Calls a route of the API. The API declares the types of its input and response. Rejects with a `Fault`. */
 export function call<L extends Bare & `GET ${string}`>(line: L): Promise<Answer<L>>
 export function call<L extends Line>(line: L, input: Input<L> & CallOptionsOf<L>): Promise<Answer<L>>
 export function call(line: Line, input: unknown = {}): Promise<unknown> {
@@ -38,8 +38,8 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const longestPauseMs = 2000
 
 /**
- * Advances a coordinator until it has a Run to review or has failed. Each step is one request. The server also advances the
- * coordinator, so a pending step is only polled, at growing intervals.
+ * Advances a coordinator until it has a Run to review or has failed. Each step is one request. Because the server also
+ * advances the coordinator, a pending step is only polled, at increasing intervals.
  */
 export const advance = async <A extends Coordinated>(
   record: A,

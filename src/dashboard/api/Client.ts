@@ -50,7 +50,7 @@ const send = (method: string, path: string, options: RequestOptions): Promise<Re
   const url = apiUrl(path, options.query)
   const headers = new Headers({ accept: "application/json" })
   const { body } = options
-  // Sends a file unchanged.
+  // If the body is a file, sends it unchanged.
   const sent = body instanceof Uint8Array ? new Uint8Array(body) : body === undefined ? undefined : JSON.stringify(body)
   if (sent !== undefined)
     headers.set("content-type", typeof sent === "string" ? "application/json" : "application/octet-stream")
@@ -85,13 +85,13 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
 
 const unread = (): Fault => new Fault({ status: 0, code: "network", message: "The server could not be reached." })
 
-/** Even without a response, the request may have arrived. */
+/** Even if there is no response, the request may have arrived. */
 const unanswered = (): Fault =>
   new Fault({ status: 0, code: "unanswered", message: "No answer arrived. The server may have received the request." })
 
 /**
- * A change is sent or refused immediately, and never sent while the server is unreachable. `navigator.onLine` is not sufficient,
- * because a server on this machine needs no network.
+ * A change is sent or refused immediately, and never sent while the server is unreachable. `navigator.onLine` alone does not
+ * show whether the server can be reached, because a server on this machine needs no network.
  */
 const refuseUnreachable = async (): Promise<void> => {
   const offline = !navigator.onLine

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-/** Called by the dialog with true if the person has confirmed their identity. */
+/** Called by the dialog. The argument is true if the person has confirmed their identity. */
 type Settle = (confirmed: boolean) => void
 
 let waiting: ReadonlyArray<Settle> = []
@@ -12,8 +12,8 @@ const change = (next: ReadonlyArray<Settle>): void => {
 }
 
 /**
- * Asks the person to confirm their identity, and returns false if they do not. Concurrent requests share one prompt. Returns
- * false before the dashboard is shown, because no prompt can be displayed.
+ * Asks the person to confirm their identity, and returns false if the person does not. Concurrent requests share one prompt.
+ * Returns false before the dashboard is shown, because no prompt can be displayed.
  */
 export const confirmIdentity = (): Promise<boolean> =>
   listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))

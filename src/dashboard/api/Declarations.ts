@@ -27,7 +27,7 @@ type Encoded<S> = [S] extends [never]
     : S extends { readonly Encoded: infer E }
       ? E
       : never
-// In TypeScript, `keyof never` contains every key.
+// In TypeScript, `keyof never` includes every key, so this case needs a separate check.
 type HeaderNames<S> = [S] extends [never] ? never : keyof Encoded<S>
 type RequiredKeys<A> = { [K in keyof A]-?: Record<never, never> extends Pick<A, K> ? never : K }[keyof A]
 type Part<K extends string, A> = [A] extends [never]
@@ -56,5 +56,5 @@ export type Input<L extends Line> = Address<L> &
 /** The response of a route, as JSON. */
 export type Answer<L extends Line> = Encoded<Declared[L]["~Success"]>
 
-/** Routes without input. */
+/** The routes that have no input. */
 export type Bare = { [L in Line]: [RequiredKeys<Input<L>>] extends [never] ? L : never }[Line]

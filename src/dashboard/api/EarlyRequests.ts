@@ -16,7 +16,7 @@ declare global {
   }
 }
 
-/** A response that has not been taken after this time is outdated. */
+/** If a response has not been taken within this time, it is outdated. */
 const keptMs = 30_000
 
 const kept = (): Map<string, EarlyRequest> => (window.svcEarlyRequests ??= new Map())
@@ -28,8 +28,8 @@ const send = (url: string): Promise<Response> => {
 }
 
 /**
- * Sends a GET request now, and passes the JSON of a successful response to `then`, which may send another request. The
- * page's code handles failures.
+ * Sends a GET request now, and passes the JSON of a successful response to `then`, which may send another request. Failures
+ * are left to the page's code.
  */
 export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
   send(url)

@@ -1,6 +1,6 @@
-// The API routes that the dashboard calls. The type of each entry is the string of the route's declaration, so an unknown
-// path is a type error. No other dashboard file contains API paths. Each route is a separate constant, so that a page loads
-// only the routes that it needs.
+// The API routes that the dashboard calls. The type of each entry is the exact string in the route's declaration, so an
+// unknown path is a type error. No other dashboard file contains API paths. Each route is a separate constant, so that a
+// page loads only the routes that it needs.
 
 import type { Endpoint } from "./Declarations.ts"
 

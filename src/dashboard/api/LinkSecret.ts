@@ -18,6 +18,6 @@ export const forgetLinkSecret = (key: string): void => {
   try {
     sessionStorage.removeItem(key)
   } catch {
-    // Without storage, there is nothing to remove.
+    // If there is no storage, there is nothing to remove.
   }
 }

@@ -5,7 +5,10 @@ const loopbackAddress = /^(?:127(?:\.\d{1,3}){3}|\[::1\])$/
 export const passkeysPossible = (hostname: string): boolean =>
   "PublicKeyCredential" in globalThis && globalThis.isSecureContext && !ipAddress.test(hostname)
 
-/** Returns the page's origin with `localhost` for a loopback address, such as 127.0.0.1. Returns `undefined` for other hosts. */
+/**
+ * Returns the page's origin with `localhost` in place of a loopback address such as 127.0.0.1. Returns `undefined` for other
+ * hosts.
+ */
 export const namedOrigin = ({
   hostname,
   port,

@@ -20,7 +20,7 @@ export const changeCausesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** The estimate depends on the server's price list, which the operator may change. */
+/** The cost estimate is read again, because it depends on the server's price list, which the operator may change. */
 export const costQuery = (runId: string) =>
   queryOptions({
     queryKey: ["cost", runId],

@@ -62,7 +62,7 @@ export const bootstrapQuery = queryOptions({
   queryKey: ["bootstrap"],
   queryFn: ({ signal }) => call(dashboardBootstrap, { signal }),
   staleTime: 60_000,
-  // Polls in order to detect that the person was removed, even on a page that reads nothing else.
+  // Polls in order to detect, even on a page that reads nothing else, that the person was removed from the Workspace.
   refetchInterval: 20_000
 })
 
@@ -172,7 +172,7 @@ export const runsQuery = (workspaceId: string, filter: Readonly<Record<string, s
     refetchInterval: listPaceMs
   })
 
-/** The newest Run of each given Capsule, by Capsule id. The caller may pass at most a hundred Capsules. */
+/** The newest Run of each given Capsule, keyed by Capsule id. The caller may pass at most a hundred Capsules. */
 export const latestRunsQuery = (workspaceId: string, capsuleIds: ReadonlyArray<string>) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "latest-runs", capsuleIds],

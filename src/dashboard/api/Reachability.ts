@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-// Detects an unreachable server. If the next page cannot be fetched, navigation to it waits here and the current page
+// Detects an unreachable server. If the next page cannot be fetched, the navigation to it waits, and the current page
 // remains open.
 
 /** Path to ping. Any response shows that the server is available, and the response to this path is the cheapest. */
@@ -36,7 +36,7 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
   }
 }
 
-/** Hook for components that returns true if the server can be reached. */
+/** A hook for components. It returns true if the server can be reached. */
 export const useReachable = (): boolean => useSyncExternalStore(subscribeReachability, isReachable, () => true)
 
 /** Records a response of any kind from the server. */

@@ -30,7 +30,7 @@ export interface RunStreamOptions<A extends Sequenced> {
 
 const firstDelayMs = 250
 const longestDelayMs = 15_000
-/** Close codes after which a retry cannot help: a policy violation, a missing permission or an unknown Run. */
+/** Close codes after which it is no use trying again: a policy violation, a missing permission or an unknown Run. */
 const finalCodes: ReadonlySet<number> = new Set([1008, 4400, 4401, 4403, 4404])
 
 /**

@@ -1,4 +1,4 @@
-/** The browser functions for scheduling. */
+/** The browser functions that are used for scheduling. */
 export interface TurnClock {
   /** Milliseconds. */
   readonly now: () => number

@@ -171,7 +171,7 @@ export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly cu
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
-/** The state of the person's confirmation, and the available ways to confirm. */
+/** Whether the person's identity is currently confirmed, and the available ways to confirm it. */
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean

@@ -1,7 +1,7 @@
 import type { AuditEvent, Run } from "../api/Types.ts"
 import { dayOf } from "../words/Days.ts"
 
-/** A line of the activity: one event, repetitions of an event, or syncs that found nothing new. */
+/** A line in the activity. It stands for one event, for repetitions of an event, or for syncs that found nothing new. */
 export type ActivityLine =
   | { readonly kind: "event"; readonly event: AuditEvent }
   | { readonly kind: "repeated" | "quiet"; readonly events: readonly [AuditEvent, ...ReadonlyArray<AuditEvent>] }
@@ -10,7 +10,9 @@ export type ActivityLine =
 export const commentOf = ({ data }: AuditEvent): string | undefined =>
   typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
 
-/** Returns true if both events are the same action by the same person. An action with a comment has a separate line. */
+/**
+ * Returns true if both events are the same action by the same person. If an action has a comment, it gets a separate line.
+ */
 const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   one.action === other.action &&
   one.actor.kind === other.actor.kind &&
@@ -19,7 +21,7 @@ const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   commentOf(one) === undefined &&
   commentOf(other) === undefined
 
-/** Returns one line per event, in the order of the events. Consecutive repetitions are merged into one line. */
+/** Returns a line for each event, in the order of the events, but merges consecutive repetitions into one line. */
 export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<ActivityLine> => {
   const lines: Array<ActivityLine> = []
   for (const event of events) {
@@ -50,12 +52,12 @@ export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<stri
 }
 
 export interface ActivityDay {
-  /** Local date in the format of a date field. */
+  /** The local date, in the format that date fields use. */
   readonly day: string
   readonly lines: ReadonlyArray<ActivityLine>
 }
 
-/** Groups the activity by day, newest first. Syncs that found nothing new are on the last line of their day. */
+/** Groups the activity by day, newest first. The syncs of a day that found nothing new share the last line of that day. */
 export const activityByDay = (
   events: ReadonlyArray<AuditEvent>,
   runs: ReadonlyArray<SyncRun>

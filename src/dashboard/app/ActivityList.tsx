@@ -36,7 +36,7 @@ const words = {
   }
 }
 
-/** The Runs that the page has loaded, by id, so that the activity shows the changes of plans. */
+/** The Runs that the page has loaded, keyed by id, so that the activity can show what plans change. */
 type KnownRuns = ReadonlyMap<string, Run>
 
 const planOf = (event: AuditEvent, runs: KnownRuns) => {
@@ -49,7 +49,7 @@ const Actor = ({ event: { actor } }: { readonly event: AuditEvent }) => {
   const actorName = useActorName()
   const { subject } = actor
   const name = subject === undefined ? undefined : actorName(subject)
-  // An unknown subject is either a person who has left the Workspace or not a person.
+  // An unknown subject is either a person who has left the Workspace, or is not a person at all.
   return (
     <strong title={subject}>
       {name === undefined || name === subject ? words[language][actor.kind === "user" ? "former" : actor.kind] : name}
@@ -150,7 +150,10 @@ const Folded = ({
 
 const noRuns: KnownRuns = new Map()
 
-/** The lines of the activity. With `detailed`, the lines include the affected records. Used on pages about other records. */
+/**
+ * Renders the lines of the activity. If `detailed` is set, the lines include the affected records, for pages that are not
+ * about one record.
+ */
 export const ActivityRows = ({
   lines,
   runs = noRuns,

@@ -127,11 +127,11 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
       : kind === "workspace" && id === workspace.id
         ? workspace.displayName
         : undefined)
-  // For a record without a name, the kind is shown, which is more helpful to people than an id. The export contains the id.
+  // If a record has no name, its kind is shown, which is more helpful to people than an id. The export contains the id.
   return name === undefined || name === id ? null : <>{name}</>
 }
 
-/** The changed record, shown by name while the record exists. `run` is the event's Run, if the page has loaded it. */
+/** The changed record. As long as it exists, it is shown by name. `run` is the event's Run, if the page has loaded it. */
 export const ActivityTarget = ({ event, run }: { readonly event: AuditEvent; readonly run: Run | undefined }) => {
   const names = useWords(kinds)
   const target = subjectOf(event, run)

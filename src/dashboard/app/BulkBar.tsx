@@ -43,7 +43,7 @@ export const AllPlansChoice = ({ plans }: { readonly plans: ChosenPlans }) => {
   )
 }
 
-/** The total changes of the selected plans, and the decisions about them. */
+/** Shows the total of the changes in the selected plans, and offers the decisions about these plans. */
 export const BulkBar = ({ plans }: { readonly plans: ChosenPlans }) => {
   const words = useWords(bulkWords)
   const may = useMay()

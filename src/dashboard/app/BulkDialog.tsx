@@ -29,17 +29,20 @@ const isFailure = ({ outcome }: Decided): boolean => typeof outcome !== "string"
 interface BulkDialogProps {
   readonly kind: BulkDecision
   readonly plans: ReadonlyArray<BulkPlan>
-  /** Called after the decisions were sent. If the dialog is closed before that, the plans remain selected. */
+  /** Called after the decisions have been sent. If the dialog is closed before they are sent, the plans remain selected. */
   readonly onDecided: () => void
   readonly onClose: () => void
 }
 
-/** Sends a normal decision for each plan, with the digest of the listed plan. Continues after a refusal. */
+/**
+ * Sends a normal decision for each plan, with the digest of the listed plan. If a decision is refused, continues with the
+ * next plan.
+ */
 export const BulkDialog = ({ kind, plans: given, onDecided, onClose }: BulkDialogProps) => {
   const words = useWords(bulkWords)
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  // Stores the plans in the state in which they were selected, because the list behind the open dialog is refreshed.
+  // Keeps the plans as they were when the person selected them, because the list behind the open dialog is refreshed.
   const [plans] = useState(given)
   const [key] = useState(newIdempotencyKey)
   const [text, setText] = useState("")

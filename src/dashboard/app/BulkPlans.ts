@@ -27,7 +27,7 @@ export const bulkPlanOf = (
   return { runId: id, planDigest, summary, name: capsule?.name ?? id, environment: capsule?.environment }
 }
 
-/** The total changes of several plans. */
+/** Returns the total of the changes in several plans. */
 export const sumOfPlans = (plans: ReadonlyArray<BulkPlan>): PlanSummary => {
   const total = { add: 0, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 }
   for (const { summary } of plans) {
@@ -38,7 +38,7 @@ export const sumOfPlans = (plans: ReadonlyArray<BulkPlan>): PlanSummary => {
   return total
 }
 
-/** Returns the kind of change in several plans, if all of their changes are of the same kind. */
+/** If all changes in several plans are of the same kind, returns that kind. */
 export const onlyVerbOf = ({
   add,
   change,
@@ -53,8 +53,8 @@ export const onlyVerbOf = ({
 }
 
 /**
- * The plans on the page that the person has selected. A plan whose digest has changed since its selection is no longer selected,
- * because nobody has seen it.
+ * The plans on the page that the person has selected. If the digest of a plan has changed since the person selected it, it
+ * is no longer selected, because nobody has seen the new plan.
  */
 export const useChosenPlans = (offered: ReadonlyArray<BulkPlan>) => {
   const [digests, setDigests] = useState<ReadonlyMap<string, string>>(new Map())

@@ -8,8 +8,8 @@ import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
 
 /**
- * A notice that is shown while the server does not respond. It explains the effect on clicks, and refreshes the page when
- * the server responds again.
+ * A notice that is shown while the server does not respond. It explains what happens to clicks in the meantime, and
+ * refreshes the page when the server responds again.
  */
 export const ConnectionNotice = () => {
   const words = useWords(appWords)

@@ -19,8 +19,8 @@ const lastHandle = (): string | null => {
 }
 
 /**
- * The Workspace to open for an address that contains none: the Workspace last used in this browser, the Workspace that the
- * server chooses, or the first Workspace.
+ * The Workspace to open if the address contains none: the Workspace last used in this browser, the Workspace that the server
+ * chooses, or the first Workspace.
  */
 export const defaultWorkspace = (
   workspaces: ReadonlyArray<Workspace>,

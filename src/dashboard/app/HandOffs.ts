@@ -1,5 +1,5 @@
-// A flow that another program started ends at the program's return address, after an apply that may happen days later. The
-// flow is stored only in this browser, because other people who view the Run did not come from that program.
+// A flow that another program started ends at the return address of that program, after an apply that may happen days later.
+// The flow is stored only in this browser, because other people who view the Run did not come from the program.
 
 /** The client that started a flow, and the address that receives the result. */
 export interface HandOff {
@@ -25,7 +25,7 @@ const keep = (capsuleId: string, kept: Kept): void => {
   try {
     localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
-    // If the browser has no storage, the flow ends here. Nothing is lost, because all records have been created.
+    // If the browser has no storage, the flow ends here. Nothing is lost, because all records exist on the server.
   }
 }
 
@@ -57,7 +57,7 @@ const kept = (capsuleId: string): Kept | undefined => {
 export const rememberHandOff = (capsuleId: string, { product, returnUri }: HandOff): void =>
   keep(capsuleId, { product, returnUri, since: Date.now() })
 
-/** The hand-off to which this Run of a Capsule belongs. */
+/** Returns the hand-off to which this Run of a Capsule belongs, if any. */
 export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined => {
   const found = kept(capsuleId)
   if (found === undefined || (found.endedWith !== undefined && found.endedWith !== runId)) return undefined
@@ -65,8 +65,8 @@ export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined
 }
 
 /**
- * Records that the person has continued from this Run to the program. A person who comes back may continue again, because
- * the first response may have been lost.
+ * Records that the person has gone on from this Run to the program. If the person comes back, they may go on to the program
+ * again, because the first response may have been lost.
  */
 export const endHandOff = (capsuleId: string, runId: string): void => {
   const found = kept(capsuleId)

@@ -1,6 +1,6 @@
-// Imported only for its effect on bundling. The bundler splits code by reachability. It would therefore split the code that
-// the on-demand parts of a page share into many small files, so that one page would need thirty requests. Every on-demand
-// part imports this list and therefore reaches the whole list, so the list remains in one file.
+// Imported only for its effect on bundling. The bundler splits code by reachability. Therefore it would split the code that
+// the on-demand parts of a page share into many small files, and one page would need thirty requests. Because every
+// on-demand part imports this list, everything in the list is reachable from each of them and remains in one file.
 import "../api/AddressSecret.ts"
 import "../api/AgentQueries.ts"
 import "../api/Client.ts"

@@ -2,10 +2,11 @@ import { lazy } from "react"
 import { whenReachable } from "../api/Reachability.ts"
 import type { MenuPopups } from "../ui/MenuPopups.ts"
 
-// The menu code is loaded on demand, because it would be a tenth of a page's initial code and most people never open a menu.
+// The code for menus is loaded on demand, because it would make up a tenth of a page's initial code and most people never
+// open a menu.
 const load = whenReachable(() => import("../ui/MenuPopup.tsx"))
 
-/** The code of opened menus, in a separate file. */
+/** The code for open menus, which is in a separate file. */
 export const lazyMenuPopups: MenuPopups = {
   preload: () => {
     load().catch(() => undefined)

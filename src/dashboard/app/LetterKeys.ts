@@ -3,8 +3,8 @@ import { preferences } from "../preferences/Preferences.ts"
 import { goChordMs, isTyping } from "./Shortcuts.ts"
 
 /**
- * Letter keys of a page, without modifiers. They are off while the person types, while a dialog is open, if the person has
- * turned letter keys off, and after `g`, because `g` and a letter open another page.
+ * Handles a page's shortcuts that consist of a letter without a modifier. They are off while the person types, while a
+ * dialog is open, if the person has turned letter keys off, and after `g`, because `g` and a letter open another page.
  */
 export const useLetterKeys = (actions: Readonly<Record<string, (() => void) | undefined>>): void => {
   const latest = useRef(actions)

@@ -18,7 +18,7 @@ interface LoadablePageProps<A> {
   readonly children: (data: A) => ReactNode
 }
 
-/** A page about one record. It has a heading even if the record does not exist or cannot be read. */
+/** A page about one record. Even if the record does not exist or cannot be read, the page has a heading. */
 export const LoadablePage = <A,>({ query, skeleton, children }: LoadablePageProps<A>) => {
   const words = useWords(appWords)
   const fails = query.data === undefined && query.error !== null

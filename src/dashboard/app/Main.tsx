@@ -44,7 +44,7 @@ declare module "@tanstack/react-router" {
 
 const root = document.querySelector("#root")
 if (root !== null) {
-  // Keeps the page's first frame until its replacement is ready. A failure is shown on a separate page.
+  // Keeps the page's first frame until its replacement is ready. If this fails, the failure is shown on a separate page.
   await router.load()
   createRoot(root).render(
     <StrictMode>

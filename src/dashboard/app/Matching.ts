@@ -1,8 +1,8 @@
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
 /**
- * Returns a rank, where lower is better: 0 if the text starts with the query, and higher numbers if a word starts with the
- * query or the text merely contains it. Returns -1 if there is no match.
+ * Returns how well the text matches; lower numbers are better. The result is 0 if the text starts with the query, higher if
+ * a word in it starts with the query or the text merely contains the query, and -1 if there is no match.
  */
 const score = (candidate: string, wanted: string): number => {
   const at = candidate.indexOf(wanted)
@@ -21,8 +21,8 @@ export const searchable = <A>(items: ReadonlyArray<A>, textOf: (item: A) => stri
   items.map((item) => ({ item, text: fold(textOf(item)) }))
 
 /**
- * Returns the items whose text contains every typed word, best match first, and otherwise in their original order. Ignores case,
- * character width (full or half) and word order.
+ * Returns the items whose text contains every typed word. The best matches come first; equally good matches keep their
+ * original order. Ignores case, character width (full or half) and word order.
  */
 export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string): ReadonlyArray<A> => {
   const wanted = fold(typed)

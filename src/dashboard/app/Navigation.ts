@@ -1,4 +1,6 @@
-/** The pages of a Workspace, in sidebar order. A page is omitted if the server does not have its routes. */
+/**
+ * The pages of a Workspace, in sidebar order. If the server does not have the routes that a page needs, the page is omitted.
+ */
 export const navigation = [
   { to: "/w/$workspace", word: "home", icon: "home" },
   { to: "/w/$workspace/capsules", word: "capsules", icon: "capsule" },

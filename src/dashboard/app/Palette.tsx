@@ -16,8 +16,8 @@ export const preloadPalette = (): void => {
 }
 
 /**
- * Cmd/Ctrl-K opens the palette in the browser's modal dialog. People can type immediately; results appear once the code for
- * the search has been loaded.
+ * Opens the palette on Cmd/Ctrl-K, in a modal dialog of the browser. People can type immediately; results appear once the
+ * code for the search has been loaded.
  */
 export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace; readonly onClose: () => void }) => {
   const words = useWords(appWords)

@@ -166,12 +166,12 @@ const commandsFor = ({
   ]
 }
 
-/** Records can also be found by their full id or by its first characters. */
+/** Records can also be found by their id or by the first characters of the id. */
 const textOf = ({ detail, id, label }: Command): string => `${label} ${detail ?? ""} ${looksLikeId(id) ? id : ""}`
 
 /**
- * All commands with their texts. There is at least one command per Capsule, so the list is not rebuilt on every key press or
- * change of selection.
+ * All commands with their texts. Because there is at least one command for each Capsule, the list is not rebuilt on every
+ * key press or change of selection.
  */
 export const useCommands = (workspace: Workspace) => {
   const words = useWords(appWords)

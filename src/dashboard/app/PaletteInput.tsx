@@ -19,8 +19,8 @@ export const PaletteInput = ({ typed, onType, onKeyDown, list, selected }: Palet
   const text = useWords(paletteWords)
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
-    // Replaces the initial field, which shows no results. Both changes happen in the same frame, so that no key press is
-    // lost.
+    // Replaces the initial field, which shows no results. The old field disappears and the new field appears in the same
+    // frame, so that no key press is lost.
     input.current?.focus()
     input.current?.setSelectionRange(input.current.value.length, input.current.value.length)
   }, [])

@@ -53,7 +53,7 @@ const useFoundRuns = (workspace: Workspace, typed: string) => {
   const { data: sources } = useQuery(sourcesQuery(workspace.id))
   const found = useMemo(() => {
     const names = new Map([...(capsules ?? []), ...(sources ?? [])].map((each) => [each.id, each.name]))
-    // Results for an earlier text cannot be selected.
+    // Results for an earlier search text cannot be selected.
     return (search === typed.trim() ? (runs ?? []) : []).map((run): Command => {
       const name = names.get(run.capsuleId ?? run.sourceId ?? "")
       return {
@@ -82,12 +82,12 @@ interface PaletteSearchProps {
   readonly onClose: () => void
 }
 
-/** Finds pages and records by name. It is a combobox over a listbox. */
+/** A combobox with a listbox that finds pages and records by name. */
 export const PaletteSearch = ({ workspace, typed, onType, onClose }: PaletteSearchProps) => {
   const words = useWords(appWords)
   const text = useWords(paletteWords)
   const commands = useCommands(workspace)
-  // Selects by name instead of position, so that entries that arrive late do not change the selection.
+  // Identifies the selected entry by name instead of position, so that entries that arrive late do not change the selection.
   const [active, setActive] = useState<string>()
   const id = useId()
   const runs = useFoundRuns(workspace, typed)

@@ -7,7 +7,7 @@ interface RemovalDialogProps {
   readonly title: string
   /** Text that describes the effect of the removal. */
   readonly children: ReactNode
-  /** The consequences, if they do not fit into a sentence. */
+  /** The consequences, if a sentence is not enough to describe them. */
   readonly details?: ReactNode
   /** A verb, used as the label of the button. */
   readonly action: string
@@ -19,7 +19,7 @@ interface RemovalDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks for confirmation before removing or revoking an entry of a list. Closes when the list shows the change. */
+/** Asks for confirmation before an entry of a list is removed or revoked. Closes when the list shows the change. */
 export const RemovalDialog = ({ remove, onRemoved, list, onClose, ...asked }: RemovalDialogProps) => {
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: list })
@@ -30,7 +30,7 @@ export const RemovalDialog = ({ remove, onRemoved, list, onClose, ...asked }: Re
       await refresh()
       onClose()
     },
-    // Removals are often refused because the list has changed.
+    // A removal is often refused because the list has changed in the meantime.
     onError: () => void refresh()
   })
   return <ConfirmDialog {...asked} change={removal} onConfirm={() => removal.mutate()} onClose={onClose} />

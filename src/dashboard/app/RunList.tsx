@@ -12,7 +12,10 @@ import { CommitLine } from "../ui/Commit.tsx"
 
 interface RunListProps {
   readonly runs: ReadonlyArray<Run>
-  /** Provides the names of the Runs. Omit it on a Capsule's own page, where each line would repeat the same name. */
+  /**
+   * Provides the names of the Runs. Leave it out on a Capsule's own page, because there each line would repeat the same
+   * name.
+   */
   readonly capsules?: ReadonlyArray<Capsule>
 }
 

@@ -16,7 +16,7 @@ export const goKeys = {
 export type GoTarget = (typeof goKeys)[keyof typeof goKeys]
 
 interface Actions {
-  /** Called when Cmd or Ctrl is pressed, because K may follow. */
+  /** Called when Cmd or Ctrl is pressed, because the person may press K next. */
   readonly beforePalette: () => void
   readonly palette: () => void
   readonly help: () => void

@@ -4,7 +4,7 @@ import { repositoryName } from "../words/Format.ts"
 import { useWorkspace } from "./Workspace.ts"
 
 /**
- * A Source of the Workspace, taken from the list of Sources. If the Source was removed and is no longer in the list, it is
+ * A Source of the Workspace. It is taken from the list of Sources or, if it has been removed and is no longer in the list,
  * read separately.
  */
 export const useKnownSource = (id: string | undefined) => {

@@ -29,8 +29,8 @@ askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
 
 if (place === "capsules" && id !== undefined) askCapsule(id)
 if (place === "runs" && id !== undefined) {
-  // The id of the Capsule precedes all long fields in a Run's record, so the start of the response contains it. A wrong
-  // match would merely cause one unused request.
+  // In a Run's record, the id of the Capsule comes before all long fields, so the start of the response contains it. If
+  // something else matches, the only consequence is one unused request.
   askEarlyForHead(address(runsRead, { params: { runId: id } }), (head) => {
     const [, capsuleId] = /"capsuleId":"(cap_[a-z0-9]+)"/.exec(head) ?? []
     if (capsuleId !== undefined) askCapsule(capsuleId)

@@ -17,12 +17,12 @@ export const WorkspaceFrame = () => {
   const handle = workspace?.handle
   const { workspace: named } = useParams({ strict: false })
   const queryClient = useQueryClient()
-  // Keeps the page's Workspace after the person has lost access to it.
+  // Keeps showing the page's Workspace after the person has lost access to it.
   const [last, setLast] = useState(workspace)
   if (workspace !== undefined && workspace !== last) setLast(workspace)
   useEffect(() => {
     if (handle !== undefined) rememberWorkspace(handle)
-    // Removes the Workspace's data from memory, so that no list is read again.
+    // Removes the Workspace's data from memory, so that none of its lists is read again.
     else queryClient.removeQueries({ predicate: ({ queryKey: [kind] }) => kind !== "bootstrap" })
   }, [handle, queryClient])
   if (workspace === undefined && last !== undefined && last.handle === named) {
@@ -44,7 +44,7 @@ export const WorkspaceFrame = () => {
       </Empty>
     )
   }
-  // The component's key is the Workspace, so that text and data of one Workspace do not appear in another Workspace.
+  // The component's key is the Workspace, so that text and data from one Workspace never appear in another.
   return (
     <>
       <AutomationBanner workspace={workspace} />

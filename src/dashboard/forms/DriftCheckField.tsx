@@ -10,7 +10,7 @@ type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
 interface OfCapsule {
-  /** Set for a Capsule, which may use the interval of its Workspace. */
+  /** Set if the form is for a Capsule, which may use the interval of its Workspace. */
   readonly mayInherit: true
   readonly onChoose: (choice: CapsuleDriftChecks) => void
 }

@@ -22,7 +22,7 @@ export interface FormField {
 
 export interface FormGroup {
   readonly id: string
-  /** Absent for questions without a feature. */
+  /** Absent if the question does not belong to a feature. */
   readonly label: Bilingual | undefined
   readonly optional: boolean
   readonly fields: ReadonlyArray<FormField>
@@ -31,11 +31,11 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables that the form omits, with the sources of their values. */
+  /** The variables that the form omits, and the sources of their values. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
-/** The entered values by variable name. Numbers and JSON remain text until they are sent. */
+/** The entered values, keyed by variable name. Numbers and JSON remain text until they are sent. */
 export type Draft = Readonly<Record<string, string>>
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -103,8 +103,7 @@ export const changeableVariables = ({
 }
 
 /**
- * Sorts by position in the module's files. A report from an earlier release contains no positions, so its order is
- * preserved.
+ * Sorts by position in the module's files. Reports from earlier releases contain no positions, so their order is preserved.
  */
 const byPlace = ({ declaredAt: a }: ReportVariable, { declaredAt: b }: ReportVariable): number =>
   a === undefined || b === undefined ? 0 : a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1
@@ -116,8 +115,8 @@ const byPlace = ({ declaredAt: a }: ReportVariable, { declaredAt: b }: ReportVar
 const fitsOneLook = 6
 
 /**
- * The form for a module's variables. Grouped and labelled inputs are in the manifest's order. If there are many questions,
- * optional variables without a label are collapsed under advanced settings.
+ * The form for a module's variables. Inputs that have a group or a label keep the manifest's order. If there are many
+ * questions, optional variables without a label are collapsed under advanced settings.
  */
 export const formModel = (
   variables: ReadonlyArray<ReportVariable>,
@@ -209,8 +208,8 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
 }
 
 /**
- * Returns the problem with an incomplete answer. An empty answer is a problem only when the form is submitted. Messages
- * never quote a secret.
+ * Returns the problem with an answer, even while the person is still entering it. An empty answer is a problem only when the
+ * form is submitted. Messages never quote a secret.
  */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,
@@ -226,7 +225,7 @@ export interface Answers {
   readonly problems: ReadonlyMap<string, Extract<Parsed, { readonly kind: "problem" }>>
 }
 
-/** All answers in a draft, or the problems with them. */
+/** Returns all answers in a draft, or the problems with them. */
 export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answers => {
   const values: Record<string, Schema.Json> = {}
   const problems = new Map<string, Extract<Parsed, { readonly kind: "problem" }>>()
@@ -238,7 +237,7 @@ export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answe
   return { values, problems }
 }
 
-/** The part of a draft that the browser may store: everything except the answers to secret questions. */
+/** Returns the part of a draft that the browser may store: everything except the answers to secret questions. */
 export const keepable = (fields: ReadonlyArray<FormField>, draft: Draft): Draft => {
   const secret = new Set(fields.filter((field) => field.secret).map(({ name }) => name))
   return Object.fromEntries(Object.entries(draft).filter(([name]) => !secret.has(name)))

@@ -24,7 +24,7 @@ const prettier = (typed: string): string | undefined => {
   }
 }
 
-/** Type and default as declared by the module. */
+/** Shows the type and the default that the module declares. */
 const Declared = ({ field }: { readonly field: FormField }) => {
   const words = useWords(formWords)
   const { defaultJson, typeExpression = field.type } = field

@@ -5,7 +5,7 @@ import { visibleText } from "../../../schema/records/VisibleText.ts"
 /*
  * The functions to which the dashboard's JSX is compiled (`jsxImportSource` in tsconfig.json). They escape invisible
  * characters in the text of elements, and in attributes that are shown or read aloud, so that individual screens do not have
- * to. Values of form fields are unchanged.
+ * to. The values of form fields remain unchanged.
  */
 
 const shownAttributes: ReadonlySet<string> = new Set([
@@ -24,8 +24,8 @@ const visibleChild = (child: unknown): unknown => {
   return shown.some((one, index) => one !== child[index]) ? shown : child
 }
 
-// A component's attribute may be a value, so it is not escaped here. Its text is escaped when the component renders it in an
-// element.
+// An attribute of a component may be a value that is not shown, so it is not escaped here. Its text is escaped when the
+// component renders it in an element.
 const visibleProp = (isElement: boolean, name: string, value: unknown): unknown => {
   if (name === "children") return visibleChild(value)
   return isElement && typeof value === "string" && shownAttributes.has(name) ? visibleText(value) : value

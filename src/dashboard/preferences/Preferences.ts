@@ -56,7 +56,7 @@ const listeners = new Set<() => void>()
 
 export const preferences = (): Preferences => (current ??= read())
 
-/** Sets language and theme on the html element, for the style sheet and assistive technology. */
+/** Sets the language and the theme on the html element, for the style sheet and for assistive technology. */
 export const applyPreferences = (): void => {
   const { language, theme } = preferences()
   document.documentElement.lang = language

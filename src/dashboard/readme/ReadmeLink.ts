@@ -9,8 +9,8 @@ export interface ReadmePlace {
 }
 
 /**
- * The target of a URL in a README: an unchanged `https:` URL, or the file at a path on a known forge. All other URLs are not
- * rendered as links.
+ * Returns the target of a URL in a README: an `https:` URL is unchanged, and a path becomes the address of the file on a
+ * known forge. Other URLs are not rendered as links.
  */
 export const readmeTarget = (address: string, { commit, folder, gitAddress }: ReadmePlace): string | undefined => {
   if (URL.canParse(address)) {

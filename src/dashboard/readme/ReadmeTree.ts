@@ -34,7 +34,7 @@ export interface ReadmeTree {
   readonly isCut: boolean
 }
 
-/** The fields of a parser token that are used here. */
+/** The fields of a parser token that this module uses. */
 interface Token {
   readonly type: string
   readonly raw?: string
@@ -55,7 +55,7 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** Maximum length of a README. A longer text would not be read, and a page could not render it quickly. */
+/** Maximum length of a README. Nobody would read a longer text, and a page could not render it quickly. */
 const mostParts = 6000
 /** Maximum nesting depth. Nobody would nest text more deeply on purpose. */
 const deepest = 12
@@ -75,7 +75,7 @@ const withoutTags = (html: string): string => {
   return first + rest.map((part) => (part.includes(">") ? part.slice(part.indexOf(">") + 1) : "")).join("")
 }
 
-/** The number of parts that may still be added. */
+/** The number of parts that may still be added to the tree. */
 interface Room {
   left: number
   isCut: boolean

@@ -2,7 +2,7 @@ import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "
 import { request } from "../api/Client.ts"
 import { deviceName } from "../ui/DeviceName.ts"
 
-/** Address and name for the first account. An existing account already has them. */
+/** Email address and name for the first account. An existing account already has both. */
 export interface SetupPerson {
   readonly secret: string
   readonly email?: string

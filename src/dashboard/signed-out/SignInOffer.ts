@@ -21,5 +21,5 @@ export const useSignInOffer = (): SignInOffer => {
   return offer
 }
 
-/** The URL that starts the sign-in with the upstream provider, including the URL to return to. */
+/** Returns the URL that starts the sign-in with the upstream provider and contains the URL to return to. */
 export const upstreamStart = (returnTo: string): string => `/auth/upstream/start?return=${encodeURIComponent(returnTo)}`

@@ -8,8 +8,8 @@ import { untilReachable } from "../api/Reachability.ts"
 
 interface DecisionOptions<A, I> {
   /**
-   * Sends the decision. Every request has to use the signal, because a request with an aborted signal is never sent: once
-   * the person has closed the dialog, no further steps are executed.
+   * Sends the decision. Every request has to use the signal. Closing the dialog aborts the signal, so that no further
+   * request is sent.
    */
   readonly send: (signal: AbortSignal, input: I) => Promise<A>
   readonly onSuccess?: (answer: A) => unknown
@@ -36,7 +36,7 @@ export const useWithdrawal = ({ withdraw }: Pick<Decision, "withdraw">): void =>
 
 const passedOn = new Set(["unanswered", "http_502", "http_504"])
 
-/** Returns true if the server may have executed a decision although there was no response. */
+/** Returns true if the server may have executed a decision although no response arrived. */
 const isUncertain = (error: unknown): boolean => error instanceof Fault && passedOn.has(error.code)
 
 /**

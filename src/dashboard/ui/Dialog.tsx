@@ -8,7 +8,7 @@ interface DialogProps {
   readonly children: ReactNode
   readonly onClose: () => void
   readonly wide?: boolean
-  /** With `side`, the dialog slides in from the left on a phone. Used for the navigation. */
+  /** With `side`, the dialog slides in from the left on a phone. The navigation uses this. */
   readonly kind?: "center" | "side"
 }
 

@@ -4,7 +4,7 @@ import { useWords } from "../words/Words.ts"
 const words = { en: { from: "From", until: "Until" }, ja: { from: "開始日", until: "終了日" } }
 
 interface PeriodFilterProps {
-  /** Points in time, because days begin at different times in different time zones. */
+  /** Points in time rather than days, because a day begins at different times in different time zones. */
   readonly from: string | undefined
   readonly until: string | undefined
   readonly onChange: (period: { readonly from?: string | undefined } | { readonly until?: string | undefined }) => void

@@ -17,7 +17,7 @@ export const SecretOnce = ({
   readonly text: string
   readonly secret: string
   readonly done: string
-  /** Other forms of the secret. */
+  /** Other representations of the secret. */
   readonly children?: ReactNode
   readonly onClose: () => void
   /** Called instead of `onClose` when the person confirms that they have saved the secret. */

@@ -17,7 +17,7 @@ export interface VerbCount {
   readonly count: number
 }
 
-/** A plan's changes by verb, dangerous verbs first. Zeroes are left out. */
+/** Returns the number of changes in a plan for each verb, dangerous verbs first. Omits zeroes. */
 export const verbCountsOf = (summary: PlanSummary): ReadonlyArray<VerbCount> =>
   verbs.map(([verb, key]) => ({ verb, count: summary[key] })).filter(({ count }) => count > 0)
 

@@ -5,8 +5,7 @@ export interface Segment {
 }
 
 /**
- * The unit in which a fold counts its contents: statements of a policy, keys of an object, items of a list, or lines of
- * text.
+ * The unit in which the contents of a fold are counted: policy statements, object keys, list items or lines of text.
  */
 export type Unit = "statements" | "keys" | "items" | "lines"
 
@@ -43,8 +42,8 @@ export type Reading = "json" | "base64" | "text" | "words"
 export interface Difference {
   readonly reading: Reading
   /**
-   * The number of changes and its unit. `changed` is the number of changed items, of `total` items that existed before or
-   * exist now; it includes `added` and `removed`.
+   * The number of changes and its unit. `total` counts the items that exist on either side. `changed` counts those that
+   * differ, including `added` and `removed`.
    */
   readonly extent: {
     readonly unit: Unit
@@ -60,9 +59,9 @@ export interface Difference {
    */
   readonly paths: ReadonlyArray<string>
   readonly pathCount: number
-  /** Number of items whose only change is their position, in lists without a meaningful order. */
+  /** Number of items, in lists without a meaningful order, that only changed their position. */
   readonly reordered: number
-  /** The only difference between the two values. */
+  /** Set if the values differ only in whitespace, type or order. */
   readonly only: "whitespace" | "type" | "order" | undefined
   readonly lines: ReadonlyArray<DifferenceLine>
   /** Number of added or removed lines. Not all lines of a long difference are initially rendered. */

@@ -1,6 +1,6 @@
 import type { Difference, DifferenceLine } from "./Difference.ts"
 
-/** A line as sent for rendering, where a fold has a number instead of its lines. */
+/** A line in the form sent for rendering: a fold contains a number instead of its lines. */
 export type DrawnLine =
   | Exclude<DifferenceLine, { readonly kind: "fold" }>
   | (Omit<Extract<DifferenceLine, { readonly kind: "fold" }>, "lines"> & {
@@ -27,7 +27,10 @@ const drawnFirst = 50
 /** Number of lines added by each request. */
 export const linesOfPage = 1000
 
-/** Splits a difference into an initial part and a part for later requests, so that a page never renders all of it at once. */
+/**
+ * Splits a difference into a part to render at once and a part to fetch later, so that a page never renders everything at
+ * the same time.
+ */
 export const paged = (difference: Difference) => {
   const folds: Array<ReadonlyArray<DifferenceLine>> = []
   const lines = difference.lines.map((line): DrawnLine => {
@@ -43,7 +46,7 @@ export const paged = (difference: Difference) => {
   }
   return {
     first,
-    /** The next lines from a position in the difference or in one of its folds. */
+    /** Returns the next lines, starting at a position in the difference or in one of its folds. */
     page: (from: number, fold?: number): DrawnPage => {
       const all = fold === undefined ? lines : unfolded(folds[fold] ?? [])
       return { lines: all.slice(from, from + linesOfPage), length: all.length }

@@ -20,7 +20,7 @@ interface JsonNode {
   readonly children: ReadonlyArray<JsonNode> | undefined
   /** The previous position of an item that moved in an ordered list. */
   readonly movedFrom: number | undefined
-  /** Number of nested items whose only change is their position, in lists without a meaningful order. */
+  /** Number of nested items, in lists without a meaningful order, that only changed their position. */
   readonly reordered: number
 }
 
@@ -130,7 +130,7 @@ const highlight = (node: JsonNode): Highlight => {
   return { name, before: side("before"), after: side("after") }
 }
 
-/** Changes of permissions on resources, which a reviewer has to see first. */
+/** Returns the changes to permissions on resources, which a reviewer has to see first. */
 const highlightsOf = (
   node: JsonNode,
   inPolicy = isPolicy(node.before) || isPolicy(node.after)
@@ -142,7 +142,7 @@ const highlightsOf = (
   if (own || (widens && !isJsonObject(node.after) && !isJsonObject(node.before) && node.key !== "Statement")) {
     return [highlight(node)]
   }
-  // Treats a statement that is added or removed as a whole like a statement whose members are all added or removed.
+  // If a whole statement is added or removed, treats each of its members as added or removed.
   const children =
     node.children ??
     (isJsonObject(node.after ?? node.before)
@@ -377,7 +377,7 @@ const pathsOf = (node: JsonNode, ancestors: ReadonlyArray<string>): ReadonlyArra
   return changed.flatMap((child) => pathsOf(child, path))
 }
 
-/** The difference between two objects or lists, key by key or item by item. One side may be absent. */
+/** Compares two objects or lists, key by key or item by item. One side may be absent. */
 export const jsonDifference = (
   before: JsonValue | undefined,
   after: JsonValue | undefined,

@@ -111,7 +111,10 @@ export const pairElements = (
   return { pairs, moved }
 }
 
-/** The keys of both sides in the order of the new side. Removed keys follow their predecessors. */
+/**
+ * Returns the keys of both sides in the order of the new side. Each removed key follows the key that preceded it on the old
+ * side.
+ */
 export const pairKeys = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => {
   const kept = new Set(after)
   const followers = new Map<string, Array<string>>()

@@ -3,7 +3,7 @@ import type { Difference, DifferenceLine } from "./Difference.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** A run of unchanged lines is folded if this hides more than this many lines. */
+/** Unchanged lines are folded only if that hides more than this many lines. */
 const shortestFold = 3
 
 /** Folds unchanged lines that are more than `context` lines away from a changed line. */
@@ -73,7 +73,10 @@ interface Place {
   after: number
 }
 
-/** Returns the lines of a block that differs. Similar lines are paired, and other lines are grouped by side. */
+/**
+ * Returns the lines for a block that differs between the two sides. Similar lines are paired; other lines are grouped by
+ * side.
+ */
 const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<DifferenceLine> => {
   const pairs = before.length === after.length ? before.length : 0
   const removed: Array<DifferenceLine> = []

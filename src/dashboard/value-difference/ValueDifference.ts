@@ -5,7 +5,7 @@ import { lineDifference } from "./LineDifference.ts"
 import { visibleText } from "../../../schema/records/VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** Attributes whose value is base64 by convention of their provider. */
+/** Attributes whose values are base64 by their provider's convention. */
 const encodedNames = /^(?:user_data(?:_base64)?|.*_base64)$/
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 

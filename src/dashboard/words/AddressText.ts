@@ -10,6 +10,6 @@ export const addressInstant = (value: unknown): string | undefined => {
   return Number.isNaN(at) ? undefined : new Date(at).toISOString()
 }
 
-/** The names and values of the set fields of a filter. */
+/** Returns the filter's fields that are set, with their values. */
 export const setOnly = (named: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

@@ -5,7 +5,8 @@ import { MoveRefused } from "./MoveRefused.ts"
 import type { ColumnShape, TableShape } from "./TableShapes.ts"
 
 /**
- * A value in the form that both databases share. Integers are decimal text, because a number cannot represent every integer.
+ * A value in a form that is the same for both databases. Integers are decimal text, because a number cannot represent every
+ * integer.
  */
 export type CanonicalValue = string | Uint8Array | null
 /** Values in the order of the table's columns. */
@@ -64,7 +65,7 @@ export const rowsAfter = Effect.fnUntraced(function* (
   limit: number
 ) {
   const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
-  // The column is qualified with the table alias, because the unqualified name would refer to the selected text.
+  // Qualify the column with the table alias, because the bare name would refer to the selected text.
   const key = sql.literal(table.key.map(({ name }) => `r.${quoted(name)}`).join(", "))
   const values = sql.literal(table.columns.map((column) => selected(isPostgres, column)).join(", "))
   const last = table.key.map((column) => {
@@ -81,7 +82,7 @@ export const rowsAfter = Effect.fnUntraced(function* (
 
 const bytesOf = (value: CanonicalValue): number => (value === null ? 0 : value.length)
 
-/** Chooses the number of rows for the next page by the size of this page. */
+/** Chooses the number of rows for the next page, based on the size of this page. */
 export const nextRows = (rows: ReadonlyArray<CanonicalRow>): number => {
   const bytes = rows.reduce((sum, row) => row.reduce((size, value) => size + bytesOf(value), sum), 1)
   return Math.max(1, Math.min(mostRows, Math.floor((rows.length * pageBytes) / bytes)))

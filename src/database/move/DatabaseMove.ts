@@ -44,7 +44,7 @@ export interface MoveResult {
   readonly tables: ReadonlyArray<ComparedTable>
   /** Number of audit chains that were checked in the new database. */
   readonly chains: number
-  /** Faults in sealed values and audit chains that exist in both databases. */
+  /** Faults, found in both databases, in sealed values and audit chains. */
   readonly faults: ReadonlyArray<string>
   /** True if an interrupted attempt had copied the rows. */
   readonly resumed: boolean
@@ -55,7 +55,7 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
 
 const MoveId = { make: (text: string) => text }
 
-/** Copies all rows and the mark in one transaction, so that an interrupted copy leaves nothing behind. */
+/** Copies all rows and the mark in one transaction, so that an interrupted copy has no effect. */
 const copyAll = Effect.fnUntraced(function* (
   databases: MovedDatabases,
   tables: ReadonlyArray<TableShape>,
@@ -96,8 +96,8 @@ const compareAll = Effect.fnUntraced(function* (
 })
 
 /**
- * Copies a database, compares both row by row, checks the sealed values and audit chains of the copy, and makes the copy the
- * current database.
+ * Copies a database, compares the copy with the original row by row, checks the sealed values and audit chains of the copy,
+ * and makes the copy the current database.
  *
  * The copy is marked until the move is complete, and the old database is marked once the copy is verified. No server starts
  * on a marked database, so at any time at most one of the two databases can be served. If the move is interrupted before the

@@ -24,7 +24,7 @@ export interface MoveMark {
   readonly id: string
   readonly installation: string
   readonly at: string
-  /** The other database of the move. */
+  /** The other database involved in the move. */
   readonly other: DatabasePlace
 }
 
@@ -32,7 +32,7 @@ export interface MoveMark {
 const firstNumber = 2_147_483_646
 const numbers = { arriving: firstNumber, moved: firstNumber + 1 } as const
 
-/** In PostgreSQL, the column can store 255 characters. */
+/** The PostgreSQL column can store 255 characters. */
 const longestPlace = 120
 
 const Marks = rowShape({ number: Schema.Int, name: Schema.String })

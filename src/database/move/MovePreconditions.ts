@@ -45,7 +45,7 @@ export const sameTables = Effect.fn("sameTables")(function* ({ from, to }: Moved
 const Count = rowShape({ count: Schema.Int })
 const Started = rowShape({ incarnation: Schema.Int })
 
-/** Tables in which a migration stores a row. */
+/** Tables into which a migration inserts a row. */
 const seeded: ReadonlySet<string> = new Set(["installation", "authority_changes"])
 
 /** Fails if the database contains rows, or if a server has used it. */
@@ -62,7 +62,7 @@ export const requireEmpty = Effect.fn("requireEmpty")(function* (
   }
 })
 
-/** Fails with the list of all values in an SQLite database that PostgreSQL cannot store. */
+/** Fails if an SQLite database contains values that PostgreSQL cannot store, and lists all of them. */
 export const checkValues = Effect.fn("checkValues")(function* (
   sql: SqlClient.SqlClient,
   tables: ReadonlyArray<TableShape>

@@ -43,8 +43,8 @@ const inspected = Effect.fnUntraced(function* (keyring: Keyring) {
 })
 
 /**
- * Opens every sealed value in the copy, and checks the audit chains in the copy. Fails with the faults that exist only in
- * the copy, and returns the faults that also exist in the source.
+ * Opens every sealed value in the copy, and checks the audit chains in the copy. Fails if faults exist only in the copy.
+ * Returns the faults that also exist in the source.
  */
 export const verifyCopy = Effect.fn("verifyCopy")(function* (
   databases: { readonly from: SqlClient.SqlClient; readonly to: SqlClient.SqlClient },

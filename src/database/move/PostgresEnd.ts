@@ -17,8 +17,7 @@ export const placeOf = (url: Redacted.Redacted): DatabasePlace => {
 }
 
 /**
- * Sets no limit on the time for which the transaction of the move is idle, because the other database may be busy for a long
- * time.
+ * Sets no limit on how long the move's transaction may be idle, because the other database may be busy for a long time.
  */
 const limits = Layer.succeed(SessionLimits, { idleInTransaction: "0", lock: "20s" })
 
@@ -33,7 +32,7 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails if a server has a session. Ignores the only session of this process, which is its writing session. */
+/** Fails if a server has a session. Ignores this process's own session, its only one. */
 const checkSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM pg_stat_activity
@@ -43,7 +42,7 @@ const checkSessions = Effect.gen(function* () {
 })
 
 /**
- * Makes every table reject writes. Otherwise a server that was frozen before the move, or a release without support for
+ * Makes every table reject writes. Otherwise a server that was frozen before the move, or a release that does not support
  * marks, could write to a database that is no longer current.
  */
 const refuseWrites = Effect.gen(function* () {
@@ -57,7 +56,7 @@ const refuseWrites = Effect.gen(function* () {
     END LOOP; END $$`).unprepared
 })
 
-/** The PostgreSQL database of the installation in this data folder, as the source of a move. */
+/** The PostgreSQL database of this data folder's installation, as the source of a move. */
 export const postgresSource = (url: Redacted.Redacted) =>
   Effect.map(
     DataFolder,
@@ -103,7 +102,7 @@ export const postgresTarget = (url: Redacted.Redacted): MoveTarget => ({
         return sql
       })
     ),
-  // The foreign keys were already checked when they were added.
+  // Nothing to check: the foreign keys were already checked when they were added again.
   check: Effect.void,
   settle: openDatabase(url, false)
 })

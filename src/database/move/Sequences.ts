@@ -52,7 +52,7 @@ const continueInSqlite = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   }
 })
 
-/** Sets the sequences of the database to continue after these numbers. */
+/** Makes the sequences of the database continue after these numbers. */
 export const continueSequences = (sql: SqlClient.SqlClient, sequences: Sequences) =>
   sql.onDialectOrElse({
     pg: () => continueInPostgres(sql, sequences),

@@ -59,7 +59,7 @@ const removeFiles = Effect.fnUntraced(function* (file: string) {
 const isOfMove = (mark: MoveMark | undefined, source: MoveMark | undefined) =>
   mark?.state === "arriving" && source?.state === "moved" && mark.id === source.id
 
-/** Opens a new file with tables. Foreign keys are checked once all rows have been copied. */
+/** Opens a new file with tables. Foreign keys are checked only after all rows have been copied. */
 const openNew = Effect.fnUntraced(function* (file: string) {
   const sql = yield* openFile(file)
   yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
@@ -73,8 +73,8 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
   Effect.provideService(effect, SqlClient.SqlClient, sql)
 
 /**
- * The database of a data folder as the target of a move. Its file has a temporary name until the old database is marked. An
- * earlier database that was moved away from this folder is kept under another name.
+ * The database of a data folder as the target of a move. Its file has a temporary name until the old database is marked. A
+ * database that was moved out of this folder earlier is kept under another name.
  */
 export const sqliteTarget = Effect.gen(function* () {
   const folder = yield* DataFolder
@@ -88,7 +88,7 @@ export const sqliteTarget = Effect.gen(function* () {
       return yield* new MoveRefused({ message: `${folder.path} contains a database already. Use another data folder.` })
     }
     if (present !== "absent" && present.state === "arriving") return yield* openFile(folder.databaseFile)
-    // An attempt that was killed may have left an incomplete file, or a file from another move.
+    // An earlier attempt that was killed may have left an incomplete file, or there may be a file from another move.
     if ((yield* fs.exists(partial)) && source !== undefined && isOfMove(yield* markIn(partial), source)) {
       return yield* openFile(partial)
     }

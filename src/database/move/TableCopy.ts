@@ -34,7 +34,7 @@ const insertRows = Effect.fnUntraced(function* (
   }
 })
 
-/** Copies all rows of a table, page by page, and returns their number. */
+/** Copies all rows of a table, page by page, and returns the number of rows. */
 export const copyTable = Effect.fn("copyTable")(function* ({ from, to }: MovedDatabases, table: TableShape) {
   let after: CanonicalRow | undefined
   let limit = firstRows
@@ -49,7 +49,7 @@ export const copyTable = Effect.fn("copyTable")(function* ({ from, to }: MovedDa
   }
 })
 
-/** A table with the same rows in both databases. */
+/** A table that has the same rows in both databases. */
 export interface ComparedTable {
   readonly table: string
   readonly rows: number
@@ -59,14 +59,17 @@ export interface ComparedTable {
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails unless the table has this number of rows. Counts the rows with a separate query, independently of the pages. */
+/**
+ * Fails unless the table has this number of rows. Counts the rows with a separate query instead of relying on the pages that
+ * were read.
+ */
 const requireCount = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { name }: TableShape, expected: number) {
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM ${sql(name)}`
   if (row?.count === expected) return
   return yield* new MoveRefused({ message: `${name} has ${row?.count ?? 0} rows, of which ${expected} were compared.` })
 })
 
-/** Compares a table row by row. Fails with the first row that differs. */
+/** Compares a table row by row. Fails at the first row that differs. */
 export const compareTable = Effect.fn("compareTable")(function* ({ from, to }: MovedDatabases, table: TableShape) {
   const hash = createHash("sha256")
   let after: CanonicalRow | undefined

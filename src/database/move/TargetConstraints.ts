@@ -46,8 +46,8 @@ const withoutConstraintsOfPostgres = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Like `withoutConstraintsOfPostgres`. SQLite checks foreign keys only if the session enables the check, so the caller must
- * disable the check.
+ * Like `withoutConstraintsOfPostgres`, but the caller must disable SQLite's foreign key check, which is a setting of the
+ * session.
  */
 const withoutTriggersOfSqlite = Effect.fnUntraced(function* <E, R>(
   sql: SqlClient.SqlClient,

@@ -75,7 +75,7 @@ export interface Listening {
 }
 
 /**
- * Listens until the scope closes. After each new connection, reports everything as changed and reads the cancel requests for
+ * Listens until the scope closes. After each reconnection, reports everything as changed and reads the cancel requests for
  * Runs, because notifications may have been lost in the meantime.
  */
 export const listenToOthers = Effect.fn("listenToOthers")(function* (listening: Listening) {

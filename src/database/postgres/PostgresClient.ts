@@ -18,7 +18,10 @@ import { announceCommit, listenToOthers, remoteListeners } from "./Notifications
 import { makeCodecs, PostgresConnection, readsOnly } from "./PostgresConnection.ts"
 import { snapshotMemory } from "./SnapshotMemory.ts"
 
-/** Key of the lock that every write transaction takes. All releases use the same key, so that all nodes act as one writer. */
+/**
+ * Key of the lock that every write transaction takes. All releases use the same key, so that nodes of different releases
+ * still write one at a time.
+ */
 const writeLock = "7598805541312070001"
 
 /**
@@ -33,8 +36,8 @@ export interface ClientOptions {
    */
   readonly exclusive: boolean
   /**
-   * Announces this server's commits to other servers, and listens to announcements from other servers. False for a process
-   * that only migrates.
+   * If true, announces this server's commits to other servers, and listens for their announcements. False for a process that
+   * only migrates.
    */
   readonly listens: boolean
 }
@@ -131,7 +134,7 @@ const commitChecked = (connection: Connection.Connection): Effect.Effect<void, S
     isRolledBack(result) ? Effect.fail(failedCommit()) : Effect.void
   )
 
-/** Replaces the client's transactions. */
+/** Replaces how the client runs transactions. */
 const withTransactions = (
   sql: SqlClient.SqlClient,
   withTransaction: SqlClient.SqlClient["withTransaction"]
@@ -184,7 +187,7 @@ const makeClient = Effect.fnUntraced(function* (
   return client
 })
 
-/** Runs each statement on a connection that depends on the statement's text. */
+/** Lets each statement's text decide which connection runs it. */
 const chosen = (
   use: <A>(
     sql: string,
@@ -260,7 +263,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
           Effect.serviceOption(client.transactionService),
           Option.match({ onNone: () => Effect.die(new Error("The transaction is gone")), onSome: ([own]) => run(own) })
         )
-      // These statements do not wait for this server's writer, so they use separate sessions.
+      // These statements do not wait for this server's writer, so they run in separate sessions.
       const unlocked = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
         Effect.tap(
           others.use((session) => run(new PostgresConnection(session))),

@@ -19,8 +19,8 @@ const asNumber = (text: string): Result.Result<number, PgTypes.CodecError> => {
 }
 
 /**
- * Converts integers, sums and truth values to numbers, as SQLite does. Like the embedded database, fails for an integer that
- * a number cannot represent.
+ * Converts integers, sums and booleans to numbers, as SQLite does. Like the embedded database, fails if a number cannot
+ * represent an integer exactly.
  */
 export const makeCodecs = (): PgTypes.Registry => {
   const registry = PgTypes.makeRegistry()

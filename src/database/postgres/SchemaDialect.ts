@@ -67,7 +67,7 @@ const distinct = (text: string) => text.replaceAll(/ IS NOT (?=(?:NEW|OLD)\.)/g,
 
 const raise = /SELECT RAISE\(ABORT, ('[^']*')\)/g
 
-/** In PostgreSQL, a trigger calls a function, compares with `IS DISTINCT FROM` and raises exceptions. */
+/** In PostgreSQL, a trigger has to call a function, compare with `IS DISTINCT FROM` and raise exceptions. */
 const triggerStatements = (statement: string): ReadonlyArray<string> => {
   const [declaration = "", commandsToEnd = ""] = statement.trim().split(/\sBEGIN\s/)
   const [head = "", when] = declaration.split(/\sWHEN\s/)
@@ -95,7 +95,7 @@ const columnTypes = (statement: string): string =>
     .replaceAll(/\bINTEGER\b/g, "BIGINT")
     .replaceAll(/\bBLOB\b/g, "BYTEA")
 
-/** Makes a statement generate the id and creation time of a new installation with PostgreSQL functions. */
+/** Makes a statement use PostgreSQL functions to generate a new installation's id and creation time. */
 const newInstallation = (statement: string): string => {
   const named = statement.replace(
     "lower(hex(randomblob(12)))",
@@ -108,8 +108,8 @@ const newInstallation = (statement: string): string => {
 }
 
 /**
- * The last migration that changes rows of earlier releases, which stored rows only in SQLite. Up to this migration, statements
- * that change rows are omitted, because a PostgreSQL database has no such rows.
+ * The last migration that changes rows written by releases that supported only SQLite. Up to this migration, statements that
+ * change rows are omitted, because a PostgreSQL database has no such rows.
  */
 const lastOfSqliteOnly = 75
 

@@ -44,7 +44,7 @@ export const snapshotMemory = Effect.fn("snapshotMemory")(function* (
       })
   })
 
-  /** Compares the snapshots once for all requests in the same turn. */
+  /** Compares the snapshots once for all requests in the same turn of the event loop. */
   const hold = Effect.suspend(() => {
     if (look !== undefined) return look
     return Effect.flatMap(Effect.cached(Effect.uninterruptible(read)), (shared) => {

@@ -7,7 +7,7 @@ import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
 
 type FieldProse<R extends { readonly fields: object }> = { readonly [Field in keyof R["fields"]]?: string }
 
-/** Descriptions of record fields whose names are not self-explanatory, by the record's name in the document. */
+/** Descriptions of record fields whose names are not self-explanatory, keyed by the record's name in the document. */
 const recordProse: { readonly QueuePlace: FieldProse<typeof QueuePlace> } = {
   QueuePlace: {
     position:
@@ -50,7 +50,7 @@ const headers = {
 
 const everywhere = { "x-request-id": to("headers", "RequestId") }
 
-/** The refusals that all operations share, by status. */
+/** The refusals that all operations share, keyed by status. */
 const refusals: Readonly<
   Record<number, { readonly name: string; readonly headers?: Readonly<Record<string, { readonly $ref: string }>> }>
 > = {
@@ -102,7 +102,9 @@ const successes: Readonly<Record<string, string>> = {
 const isPlain = (description: unknown) =>
   description === "Success" || description === "Error" || description === "<No Content>"
 
-/** Documents the responses of an operation. A refusal refers to its shared description, and each response lists its headers. */
+/**
+ * Documents an operation's responses. Each refusal references the shared description, and each response lists its headers.
+ */
 const documentedResponses = (responses: unknown): JsonObject =>
   Object.fromEntries(
     Object.entries(isObject(responses) ? responses : {}).map(([status, response]) => {
@@ -165,7 +167,8 @@ const showsPage = (response: unknown): boolean =>
   isObject(response) && isObject(response["content"]) && Object.hasOwn(response["content"], "text/html")
 
 /**
- * Documents an operation that browsers reach through a redirect. Browsers are redirected or shown a page; other clients get JSON.
+ * Documents an operation that browsers reach through a redirect. The response redirects a browser or shows a page, whereas
+ * other clients get JSON.
  */
 export const withPages = (operation: JsonObject): JsonObject => {
   const responses = isObject(operation["responses"]) ? operation["responses"] : {}

@@ -6,7 +6,10 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const isNull = (schema: unknown) => isObject(schema) && schema["type"] === "null"
 
-/** Returns true for the schema that the generator emits for an object without fields, which accepts everything but null. */
+/**
+ * Returns true for the schema that the generator emits for an object without fields. That schema accepts everything but
+ * null.
+ */
 const isEmptyObject = (schema: JsonObject) => Object.keys(schema).length === 1 && isNull(schema["not"])
 
 const emptyObject = { type: "object", additionalProperties: false }

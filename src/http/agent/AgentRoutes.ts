@@ -172,7 +172,7 @@ const blobRoutes = HttpRouter.use(
     const inline = yield* InlineBlobs
     const authority = yield* AuthorityChanges
 
-    /** Ends a transfer when the session ends, because a transfer may take a long time. */
+    /** Ends a transfer as soon as the session ends, because the transfer could otherwise continue for a long time. */
     const untilOver = (session: AgentSession) =>
       untilRefused(
         authority,
@@ -227,7 +227,8 @@ const blobRoutes = HttpRouter.use(
         const isHeld = (yield* ledger.held({ ...claim, owner: session.agent.id })) !== undefined
         const isOpen =
           row !== undefined &&
-          // After the result, accept only parts of blobs that are already stored, to acknowledge a repeated part.
+          // After the result has arrived, accept only parts of blobs that are already stored, so that a repeated part is
+          // acknowledged.
           (row.result !== null
             ? (yield* blobs.isComplete(claim, kind, digest)) || (yield* inline.isStored(claim, kind, digest))
             : // The report of an apply's left-over state may arrive after the Run's end, because that is its purpose.

@@ -69,7 +69,7 @@ export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "toke
 interface Authenticated {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly exchange: ExchangeShape
-  /** True if the browser sent the credential automatically, as browsers do with cookies. */
+  /** True if the browser sent the credential automatically, as it does with cookies. */
   readonly ambient: boolean
   readonly principal: Principal
 }
@@ -150,7 +150,7 @@ export const admissions = Effect.gen(function* () {
     const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
     const confirmed = confirming(rule, endpoint)
 
-    /** Performs the checks for which the Workspace must be known. */
+    /** Performs the checks that require the Workspace to be known. */
     const admitted = (own: Authenticated, isRepeated: boolean, granted?: GrantedWorkspace) => {
       const { ambient, exchange, principal, request } = own
       const refusal = credentialRefusal(principal, rule)
@@ -181,7 +181,7 @@ export const admissions = Effect.gen(function* () {
       return Effect.andThen(present, counted)
     }
 
-    // Performs all checks. Each step skips what earlier steps have decided, because the checks run for every request.
+    // Performs all checks. No step repeats the work of an earlier step, because the checks run for every request.
     const admission = (isRepeated: boolean) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
@@ -209,7 +209,7 @@ export const admissions = Effect.gen(function* () {
 
     return {
       first: admission(false),
-      /** Repeats every check without counting the request again. */
+      /** Repeats every check, but does not count the request again. */
       again: Effect.andThen(Effect.sync(snapshot.renew), admission(true))
     }
   }
@@ -220,7 +220,7 @@ export const admissions = Effect.gen(function* () {
  * whether it may continue. A command checks again in its transaction (`Readmission`).
  */
 export interface AdmittedShape {
-  /** True if the credential was a cookie, so that a WebSocket needs a separate origin check. */
+  /** True if the credential was a cookie. In that case, a WebSocket needs a separate origin check. */
   readonly ambient: boolean
   readonly recheck: Effect.Effect<void, ApiError>
 }

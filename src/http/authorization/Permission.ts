@@ -28,7 +28,7 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Returns true if the credential is for a program. The person can confirm actions of the program. */
+/** Returns true if the credential is for a program. A person can confirm such a program's actions. */
 export const isToken = ({ credential }: Principal): boolean => credential === "token" || credential === "oauth"
 
 /** Returns the refusal for a credential whose kind does not permit the request. */
@@ -44,7 +44,7 @@ export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiEr
     : undefined
 }
 
-/** Returns the refusal for a credential without the scope that the method requires, regardless of the request's contents. */
+/** Returns the refusal for a credential that lacks the scope required by the method, whatever the request contains. */
 export const scopeRefusal = (principal: Principal, method: string): ApiError | undefined => {
   if (principal.scopes === "all") return undefined
   const scope = readMethods.has(method) ? "read" : "write"
@@ -57,8 +57,7 @@ export const scopeRefusal = (principal: Principal, method: string): ApiError | u
 }
 
 /**
- * From the Workspaces that own the record, selects the Workspace in which the principal acts, and adds the principal's role
- * in that Workspace.
+ * From the Workspaces that own the record, selects the one in which the principal acts, and adds the principal's role there.
  */
 export const grantedWorkspace = (
   principal: Principal,

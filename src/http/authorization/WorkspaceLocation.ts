@@ -89,7 +89,7 @@ const joinedMembership = (sql: SqlClient.SqlClient, column: string, subject: str
 const joinedWorkspace = (sql: SqlClient.SqlClient, column: string, subject: string) =>
   sql`LEFT JOIN workspaces w ON w.id = ${sql(column)} ${joinedMembership(sql, column, subject)}`
 
-/** Records that belong to one Capsule, with the column that identifies the Capsule. */
+/** Locators whose records belong to exactly one Capsule, with the column that identifies the Capsule. */
 const capsuleColumns: Partial<Record<RecordLocator, string>> = {
   "path.capsuleId": "r.id",
   "path.runId": "r.capsule_id"

@@ -37,7 +37,7 @@ const operation = ({ identifier, type }: (typeof noticeComponents)[number]) => (
   responses: { "2XX": { description: "The notice is accepted." } }
 })
 
-/** Adds the requests that the server sends to notice endpoints, by kind. */
+/** Documents the requests that the server sends to notice endpoints, one for each kind of notice. */
 export const withWebhooks = (document: JsonObject): JsonObject => ({
   ...document,
   webhooks: Object.fromEntries(noticeComponents.map((component) => [component.type, { post: operation(component) }]))

@@ -79,7 +79,7 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
   since
 })
 
-/** The records of a Workspace to check. An omitted list is treated as empty. */
+/** The Workspace's records to check. A list that is omitted counts as empty. */
 export interface Attention {
   readonly needingAttention?: ReadonlyArray<Capsule>
   /** Plans waiting for approval. */
@@ -146,8 +146,8 @@ export const attentionOf = ({
   const updates = openUpdates.map(
     ({ createdAt, id }): Item => ({ kind: "update_open", runGroupId: id, since: createdAt })
   )
-  // Capsules with an approved plan. These Capsules do not need a new plan, because the next step is to apply or withdraw the
-  // existing plan.
+  // Capsules with an approved plan. These Capsules do not need a new plan, because the existing plan has to be applied or
+  // withdrawn first.
   const isPlanned = new Set(approved.map(({ capsuleId }) => capsuleId))
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "waiting_credential", "drifted", "stale"]
   const troubles = needingAttention

@@ -40,21 +40,21 @@ export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect
     requestDigest: requestDigest(request)
   }))
 
-/** Like `idempotent`, with an optional key. */
+/** Like `idempotent`, but the key is optional. */
 export const maybeIdempotent = (
   headers: Header,
   request: Schema.Json
 ): Effect.Effect<IdempotentRequest | undefined, ApiError> =>
   headers["idempotency-key"] === undefined ? Effect.undefined : idempotent(headers, request)
 
-/** Returns the requested page with the caller, because a cursor is valid only for the caller to whom it was issued. */
+/** Returns the requested page, together with the caller, because a cursor is valid only for the caller who received it. */
 export const pageRequest = (query: {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }): Effect.Effect<PageRequest, never, Caller> =>
   Effect.map(Caller, ({ subject }) => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor, subject }))
 
-/** Returns the cursor of a page for the response, if there is a next page. */
+/** Returns the cursor to the next page for the response, if there is a next page. */
 export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>
   page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
 

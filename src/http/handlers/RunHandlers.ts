@@ -48,8 +48,8 @@ const crossOrigin = new ApiError({
 })
 
 /**
- * If a read of a sequence requests live streaming, responds with a WebSocket or server-sent events, which replay the entries
- * after `after` and then follow new entries. Returns `none` for an ordinary read.
+ * If a read of a sequence requests live streaming, responds with a WebSocket or server-sent events, which first replay the
+ * entries that follow `after`, and then send new entries. Returns `none` for an ordinary read.
  */
 const liveAnswer = Effect.fn("liveAnswer")(function* (
   request: HttpServerRequest.HttpServerRequest,

@@ -31,7 +31,7 @@ const countedKinds = [
   ["history", "history_bytes"]
 ] as const satisfies ReadonlyArray<readonly [StoredKind, string]>
 
-/** Converts the latest measurement to the usage of one Workspace. */
+/** Extracts one Workspace's usage from the latest measurement. */
 const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: WorkspaceId) =>
   countedKinds.map(([kind, metric]) => ({
     metric,
@@ -41,7 +41,7 @@ const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: Workspace
 
 const largestPage = 100
 
-/** Converts the query of a list of Runs to its filter. */
+/** Converts the query parameters for a list of Runs to a filter. */
 const runFilterOf = <Q extends { readonly speculative?: "true" | "false" }>({ speculative, ...filter }: Q) => ({
   ...filter,
   ...(speculative === undefined ? {} : { speculative: speculative === "true" })

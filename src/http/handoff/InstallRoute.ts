@@ -62,7 +62,7 @@ const refusalWords: Readonly<Record<Language, RefusalWords>> = {
   }
 }
 
-/** Returns the first supported language in the browser's list, or English if there is none. */
+/** Returns the first language in the browser's list that the page supports, or English if it supports none of them. */
 const languageOf = (accepted: string | undefined): Language =>
   /(?:^|,)\s*(en|ja)\b/i.exec(accepted ?? "")?.[1]?.toLowerCase() === "ja" ? "ja" : "en"
 

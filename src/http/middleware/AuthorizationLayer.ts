@@ -10,7 +10,7 @@ import { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { isRetired, retiredResponse } from "../RetiredRoutes.ts"
 import { disabledFamilies } from "../DisabledFamily.ts"
 
-/** Creates the caller of a route that is public or reads its credential itself. */
+/** Creates the caller for a route that is public or that reads its credential itself. */
 const anonymous = (requestId: string): CallerShape => ({
   subject: "",
   credential: "session",

@@ -16,7 +16,7 @@ export type CommitEntry =
   | { readonly kind: "symlink"; readonly target: string }
   | { readonly kind: "submodule"; readonly commit: string }
 
-/** All files in a commit, by path from the root, with `/` between segments. */
+/** All files in a commit, keyed by path from the root, with `/` between segments. */
 export type CommitFiles = Readonly<Record<string, CommitEntry>>
 
 export interface CommitRequest extends RepositoryLocation {

@@ -13,8 +13,8 @@ const workspace = WorkspaceId.make("ws_aaaaaaaaaaaaaaaaaaaaaaaa")
 const at = "2026-01-01T00:00:00.000Z"
 
 /**
- * Test handler for due work: rings bells that are marked as due. A bell in `broken` fails and keeps its mark. Each step
- * waits for the bell's gate and, after the commit, for the bell's echo.
+ * Test handler for due work: rings the bells that are marked as due. If a bell is in `broken`, its step fails and it keeps
+ * its mark. Each step waits for the bell's gate and, after the commit, for the bell's echo.
  */
 const bells = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -67,7 +67,7 @@ const settle = Effect.forEach(
 )
 
 describe("Due work", () => {
-  it.effect("due work runs once, after the commit that set its mark", () =>
+  it.effect("due work runs once, after the transaction that marked it as due commits", () =>
     Effect.gen(function* () {
       const { due, mark, marked, rung } = yield* bells
       yield* mark("before the follower")

@@ -20,7 +20,10 @@ export const ownerScope = Effect.map(TestPlane, ({ context, workspaceId }) => ({
   subject: subjectOf(context)
 }))
 
-/** A rule that requires two approvals by default. The plan's author may approve, so tests can try to count one person twice. */
+/**
+ * Creates a rule that requires two approvals by default. The plan's author may approve, so tests can try to count one person
+ * twice.
+ */
 export const ruled = Effect.fnUntraced(function* (rule: Partial<NewRule> = {}) {
   const { context } = yield* TestPlane
   return yield* (yield* ApprovalRules).create(context, yield* ownerScope, {

@@ -9,7 +9,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { freshKey, replanned, settled, stepped } from "../../support/Journey.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
 
-/** Plans a ref speculatively, as its owner. */
+/** Creates a speculative plan of a ref, as the Workspace's owner. */
 export const speculated = Effect.fnUntraced(function* (capsuleId: CapsuleId, ref: string) {
   const { context } = yield* TestPlane
   const { value } = yield* (yield* RevisionPlans).create(context, capsuleId, { ref, speculative: true }, freshKey())

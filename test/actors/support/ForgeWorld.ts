@@ -71,7 +71,7 @@ const outputOf = Schema.decodeSync(
 )
 let worlds = 0
 
-/** A Capsule whose Source is on the fake GitHub, and a Connection to the fake GitHub. */
+/** Creates a Capsule whose Source is on the fake GitHub, and a Connection to the fake GitHub. */
 export const onGitHub = Effect.fnUntraced(function* (
   lane: string,
   files: Record<string, string>,

@@ -66,7 +66,7 @@ export const ledgers = Layer.mergeAll(
 export const provider = "registry.opentofu.org/acme/cloud"
 const at = "2026-01-01T00:00:00.000Z"
 
-/** A Connection that a Run may use. Tests override individual columns. */
+/** Returns a Connection that a Run may use. Tests override individual columns. */
 export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow => ({
   id: world.connectionId,
   workspace_id: world.workspaceA,
@@ -116,7 +116,7 @@ export const anybody = Layer.mock(ConnectionUses)({
     })
 })
 
-/** An operator whose base configurations have not changed. */
+/** An operator whose base configurations never change. */
 export const unmovedOperator = Layer.mock(OperatorSuccession)({
   isBehind: () => Effect.succeed(false),
   placeOf: () => Effect.undefined,
@@ -242,7 +242,7 @@ const configRow = (id: InstallConfigId) => ({
   created_at: at
 })
 
-/** Prepares Runs with real approvals and ledgers. The conditions replace the other services. */
+/** Prepares Runs with real approvals and ledgers. All other services are mocked according to the conditions. */
 export const preparation = (conditions: PlaneConditions, operator = unmovedOperator) =>
   RunPreparation.layer.pipe(
     Layer.provideMerge(RunInputs.layer),
@@ -321,7 +321,7 @@ export const preparation = (conditions: PlaneConditions, operator = unmovedOpera
   )
 
 /**
- * Prepares Runs in the same way, with every service that an apply needs before its tool starts. `started` receives each Run whose
+ * Prepares Runs as above, with every service that an apply needs before its tool starts. `started` receives each Run whose
  * tool starts.
  */
 export const applyPlane = (conditions: PlaneConditions, started: Array<string>) =>

@@ -152,7 +152,7 @@ export const deployed = Effect.fnUntraced(function* (
   return { capsuleId: plan.capsuleId, planRunId: plan.planRunId, run }
 })
 
-/** Returns a Capsule's public Outputs by name. */
+/** Returns a Capsule's public Outputs, keyed by name. */
 export const outputsOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["outputs"]>[0]) {
   const outputs = yield* (yield* Capsules).outputs(capsuleId)
   return Object.fromEntries(outputs.map(({ name, value }) => [name, value]))

@@ -4,7 +4,7 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { UnfinishedApply } from "../../../runner/execution/RunOutcome.ts"
 import { pureModules, pureRunner } from "./PureRunner.ts"
 
-/** Contents of the run folders by folder name. The contents survive a restart of the service. */
+/** Contents of the run folders, keyed by folder name. They survive a restart of the service. */
 export type LeftFolders = Map<string, UnfinishedApply>
 
 const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: string) => {
@@ -14,8 +14,8 @@ const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: s
 }
 
 /**
- * A runner without processes but with run folders. Like the real runner, it reports the phase of an apply and writes the state to
- * `folders`. Every state contains `secret`.
+ * A runner that starts no processes but has run folders. Like the real runner, it reports the phase of an apply and writes
+ * the state to `folders`. Every state contains `secret`.
  */
 export const lastingRunner = (folders: LeftFolders, secret: string) =>
   Layer.effect(

@@ -4,7 +4,7 @@ import { ExecutionProfiles } from "../../../schema/policy/ExecutionProfile.ts"
 import { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConfig.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
-/** The policy of the service, which tests may change at any time, and a web server whose responses tests choose. */
+/** The service's policy, which tests may change at any time, and a web server whose responses the tests choose. */
 export class Operator extends Context.Service<
   Operator,
   {

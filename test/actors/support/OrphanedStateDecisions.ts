@@ -34,7 +34,7 @@ export const problemsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, id:
   return adoptionProblems.map(({ code }) => code)
 })
 
-/** A Capsule whose last apply left a state that was not adopted, although it continues the current state. */
+/** Creates a Capsule whose last apply left a state that was not adopted, although it continues the current state. */
 export const withOrphanedState = Effect.fnUntraced(function* (
   name: string,
   outputs: Readonly<Record<string, string>> = {}
@@ -45,7 +45,7 @@ export const withOrphanedState = Effect.fnUntraced(function* (
   return { bytes, capsuleId: capsule.id, record: yield* leftOver(capsule.id, { bytes }) }
 })
 
-/** All records that an adoption may write. */
+/** Returns all records that an adoption may write. */
 export const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return {

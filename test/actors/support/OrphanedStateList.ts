@@ -16,7 +16,7 @@ import { RunCommands } from "../../../schema/commands/RunCommands.ts"
 const outputsOf = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, type: "string" }]))
 
-/** A complete state file with these Outputs. */
+/** Builds a complete state file with these Outputs. */
 export const stateFile = (lineage: string, serial: number, outputs: Readonly<Record<string, string>> = {}) =>
   new TextEncoder().encode(
     JSON.stringify({
@@ -41,7 +41,7 @@ interface Left {
   readonly problem?: StateProblem
 }
 
-/** Creates an apply of a fresh plan that fails and leaves its state unadopted. Returns the record of that state. */
+/** Applies a new plan so that the apply fails and its state is not adopted. Returns the record of that state. */
 export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { bytes, problem = "unreadable" }: Left) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger

@@ -45,7 +45,7 @@ export const uploaded = Effect.fnUntraced(function* (bytes: Uint8Array, key = fr
   return (yield* (yield* StateReceipt).receive(context, workspaceId, Redacted.make(bytes), key)).value
 })
 
-/** A version 4 state with these resources. Each resource has one instance by default. */
+/** Builds a version 4 state with these resources. Each resource has one instance by default. */
 export const writtenState = (more: {
   readonly lineage: string
   readonly serial?: number

@@ -25,14 +25,14 @@ export const pullRef = Effect.fnUntraced(function* (number: number, commit: stri
   })
 })
 
-/** Adds commits to a branch's head under another name. */
+/** Adds commits on top of a branch's head, under another branch name. */
 export const branched = Effect.fnUntraced(function* (from: string, branch: string, files: CommitFiles) {
   const { commit, moveBranch } = yield* TestPlane
   yield* moveBranch(branch, from)
   return yield* commit(branch, files)
 })
 
-/** A Capsule whose Source follows its repository. */
+/** Creates a Capsule whose Source follows its repository. */
 export const followed = Effect.fnUntraced(function* (
   branch: string,
   files: Record<string, string>,

@@ -13,17 +13,17 @@ import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { SourceSnapshotId } from "../../../schema/records/Ids.ts"
 
 /**
- * A runner whose modules are functions of a plan's commit and inputs. A hundred interactions between Capsules take as long as one
- * plan with the real tool.
+ * A runner whose modules are functions of a plan's commit and inputs. A hundred interactions between Capsules take only as
+ * long as one plan with the real tool.
  */
 export interface PureModules {
-  /** Faults by Capsule id. Each fault replaces only the next plan or apply of its Capsule. */
+  /** Faults, keyed by Capsule id. Each fault affects only the next plan or apply of its Capsule. */
   readonly faults: Map<string, "plan_fails" | "apply_fails" | "apply_fails_late">
   /** Capsules whose `value` does not depend on any commit or input. */
   readonly constant: Set<string>
   /** Capsules whose `value` repeats a secret. */
   readonly secretValues: Set<string>
-  /** Inputs that each plan received, by the plan's Run. */
+  /** Inputs that each plan received, keyed by the plan's Run. */
   readonly plans: Map<string, Readonly<Record<string, unknown>>>
 }
 

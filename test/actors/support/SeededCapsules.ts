@@ -5,7 +5,7 @@ export const at = "2026-01-01T00:00:00.000Z"
 const sound = { status: "active", runtime_safety: "safe", drift_status: "none", updated_at: at }
 export const id = (index: number) => `cap_${String(index).padStart(24, "0")}`
 
-/** Inserts Capsules as rows. All Capsules are healthy unless `states` changes them. */
+/** Inserts Capsules directly as rows. All Capsules are healthy unless `states` changes them. */
 export const seedCapsules = Effect.fnUntraced(function* (
   workspaceId: string,
   count: number,

@@ -49,7 +49,7 @@ const revoked = Effect.fnUntraced(function* (applying: Applying) {
   yield* connections.Revoke(connection.id, { context })
 })
 
-/** Events that prevent the start of a prepared apply, each with the code with which the Run ends. */
+/** Events that prevent the start of a prepared apply, each with the status and code with which the Run ends. */
 export const startObstacles = {
   "its cancel was accepted": { happens: cancelled, status: "cancelled", code: undefined },
   "its plan was superseded": { happens: changed("plan", { status: "superseded" }), code: "plan_not_usable" },

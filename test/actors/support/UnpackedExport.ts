@@ -6,7 +6,7 @@ import { Capsules } from "../../../actors/commands/capsule/Capsules.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
 
-/** The session context of the owner, for a Capsule in their Workspace. */
+/** Returns the context of the owner's session, for exports of a Capsule in their Workspace. */
 export const exporting = Effect.fnUntraced(function* (capsuleId: CapsuleId, holder = "ses_owner") {
   const { context, workspaceId } = yield* TestPlane
   return { context, holder, workspaceId, capsuleId }
@@ -18,7 +18,7 @@ export const granted = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return yield* (yield* CapsuleExports).grant(yield* exporting(capsuleId), { confirm: name })
 })
 
-/** The part of a download link that the route passes to the service. */
+/** Returns the part of a download link that the route passes to the service. */
 export const linkOf = ({ link }: { readonly link: string }) => link.slice(link.lastIndexOf("/") + 1)
 
 const text = (stream: ReadableStream<Uint8Array>) => new Response(stream).text()

@@ -14,8 +14,8 @@ export const eventually = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
 
 /**
- * An agent that restarts whenever it exits, as it would under a service manager. `kill` kills the agent. `isKept` returns
- * whether the agent's disk contains any file of a Run.
+ * Keeps an agent running: restarts it whenever it exits, as a service manager would. `kill` kills the agent. `isKept`
+ * returns whether the agent's disk contains any file of a Run.
  */
 export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
   let current: Started | undefined
@@ -43,7 +43,10 @@ export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
 })
 export type KeptAgent = Effect.Success<ReturnType<typeof keptAgent>>
 
-/** Messages that an agent sends while its tool works. The tool waits until the faults of these messages have happened. */
+/**
+ * Messages that an agent sends while its tool works. The tool waits until the faults injected into these messages have
+ * happened.
+ */
 const whileApplying: ReadonlySet<string> = new Set([
   "Start",
   "Renew",
@@ -129,7 +132,7 @@ const handedIn = Effect.fnUntraced(function* (
   return [planned, applied]
 })
 
-/** An offer is changed in transit. The agent declines the offer without opening it, and another agent gets the offer. */
+/** Changes an offer in transit. The agent declines the offer without opening it, and another agent gets the offer. */
 const declined = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

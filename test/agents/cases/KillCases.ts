@@ -6,8 +6,8 @@ import { journeyTo, keptAgent, type KeptAgent } from "./Journeys.ts"
 import { faultAt } from "./LineCases.ts"
 
 /**
- * The point at which the agent is killed: before the server receives the message, or after the server has acted but before
- * the agent receives the response.
+ * The point at which the agent is killed: either before the server receives the message, or after the server has acted on it
+ * but before the agent receives the response.
  */
 const moments = { "request lost": "before", "answer lost": "after" } as const
 

@@ -14,7 +14,7 @@ const leaseSeconds = 120
 
 const toolsOf = (agent: KeptAgent) => processesBelow(agent.pid()).filter((pid) => nameOf(pid) === "terraform")
 
-/** A Capsule whose apply waits at its second note. */
+/** Starts an apply that waits at its second note. */
 const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, label = "one") {
   const { capsuleId, planRunId } = yield* world.installed(label)
   yield* world.over(planRunId)
@@ -25,7 +25,7 @@ const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgen
 })
 
 /**
- * The server settled the Run without its agent, so the Run's objects are uncertain, and the agent's results are stored only
+ * The server settled the Run without its agent, so the Run's objects are uncertain, and svc stores the agent's results only
  * as evidence.
  */
 const lost = Effect.fnUntraced(function* (
@@ -55,7 +55,7 @@ const paused: WorldCase = {
     const agent = yield* keptAgent(yield* world.agent("one"))
     const begun = yield* applying(world, agent)
     agent.signal("SIGSTOP")
-    // The guard is a separate process, so it survives a killed agent.
+    // The guard is a separate process, so it survives when the agent is killed.
     yield* world.until(begun.applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     yield* Effect.sleep("75 seconds")
     yield* holds(begun.tools.ended(0), "The tool outlives the time at which the guard has to kill it")

@@ -31,7 +31,7 @@ const diskFull: WorldCase = {
     yield* eventually(() => agent.line.said.slice(asked).includes("Decline"))
     yield* disk.free
     const apply = yield* world.over(applyId)
-    // The state survives: the tool either wrote the state in time, or printed the state and svc saved the output.
+    // The state survives: either the tool wrote the state in time, or it printed the state and svc saved the output.
     yield* holds(apply.status === "succeeded" || apply.status === "failed", apply.status)
     const planned = yield* world.over(other.planRunId)
     yield* holds(planned.status === "waiting_approval", `${planned.status} ${planned.error?.message}`)

@@ -6,7 +6,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** Time after which an agent without a response abandons a plan. */
+/** Time, in seconds, after which an agent that gets no response abandons a plan. */
 const longestPlan = 48
 
 const notes = ["a", "b", "c"].map((name) => `demo_note.${name}`)

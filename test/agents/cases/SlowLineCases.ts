@@ -18,8 +18,8 @@ const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, m
 })
 
 /**
- * The time that the tool spent on all objects except the held object, and the number of objects in the saved states at that
- * time.
+ * Returns the time that the tool spent on all objects except the held object, and the number of objects in the saved states
+ * at that time.
  */
 const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   const events = yield* world.eventsOf(runId)
@@ -37,7 +37,8 @@ const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
 })
 
 /**
- * The time until a request reaches the agent while states fill the line. The agent passes the request to its tool immediately.
+ * Measures how long a request takes to reach the agent while states fill the line. The agent passes the request to its tool
+ * immediately.
  */
 const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, planRunId: RunId) {
   const applyId = yield* world.approvedApply(planRunId)
@@ -75,7 +76,8 @@ const slowLine = (name: string, module: Wide): WorldCase => ({
       [planned(world, "one", module), planned(world, "two", module), planned(world, "three", module)],
       { concurrency: "unbounded" }
     )
-    // Both tools keep their first object in progress, so no state is final before the slow line has delivered two states.
+    // Both tools keep their first object in progress, so neither tool produces its final state before the slow line has
+    // delivered two states.
     const open = ["one-0", "two-0"]
     yield* Effect.forEach(open, world.hold)
     const both = yield* Effect.forEach([one, two], world.approvedApply, { concurrency: 2 })

@@ -46,7 +46,8 @@ const ownCredentials: WorldCase = {
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
     // The plan is not applied, so the server keeps the plan file.
     yield* world.over((yield* world.installed("two")).planRunId)
-    // Without the operator's permission, the server refuses the Run with an error that explains whose permission is missing.
+    // If the operator has not given permission, the server refuses the Run with an error that explains whose permission is
+    // missing.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },

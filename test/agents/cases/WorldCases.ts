@@ -22,7 +22,7 @@ const serverKilled: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // Without an agent, the Run waits and explains the reason.
+    // If there is no agent, the Run waits and shows the reason.
     const waiting = yield* world.until(planRunId, ({ queue }) => queue?.reason === "no_agent")
     yield* holds(waiting.queue?.message === "No agent of the pool far is connected.", `${waiting.queue?.message}`)
     const agent = yield* keptAgent(yield* world.agent("one"))

@@ -25,8 +25,8 @@ export interface Fault {
 }
 
 /**
- * Replaces the announcement in both directions, so that the server and the agent communicate as if the peer were from the
- * previous release. The replacement must be as long as the original.
+ * Replaces the announced capability in both directions, so that the server and the agent communicate as if the peer were
+ * from the previous release. The replacement must be as long as the original.
  */
 const unheard = inlineFilesCapability.replace("carried", "unheard")
 
@@ -54,8 +54,9 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server. It forwards and records every byte, and fails on request. `asBefore` hides
- * from the server and the agent that the peer accepts files within messages, as if the peer were from the previous release.
+ * The connection between an agent and its server. It forwards and records every byte, and fails on request. With `asBefore`,
+ * it hides from the server and from the agent that the other one accepts files within messages, as if the other one were
+ * from the previous release.
  */
 export const faultLine = Effect.fn("faultLine")(function* (
   upstreamUrl: string,
@@ -185,7 +186,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
     url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
     /** Every message that has been sent, in order. */
     said,
-    /** Every byte that has passed through, by connection and direction. */
+    /** Every byte that has passed through, with one buffer for each direction of each connection. */
     captured: () => captured.map((chunks) => Buffer.concat(chunks)),
     /** Arms faults, each of which happens once. Replaces the previously armed faults. */
     arm: (next: ReadonlyArray<Fault>) => {
@@ -193,7 +194,10 @@ export const faultLine = Effect.fn("faultLine")(function* (
     },
     /** The armed faults that have not happened yet. */
     unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
-    /** Waits for the next time the server sends this string. */
+    /**
+     * Watches for the next time that the server sends this string. Returns a function that returns that time, or `undefined`
+     * until then.
+     */
     heard: (words: string) => {
       watched.set(words, undefined)
       return () => watched.get(words)
@@ -210,7 +214,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
     slow: (bytesPerSecond: number | undefined) => {
       rate = bytesPerSecond
     },
-    /** The number of bytes that the agent has sent and that have not crossed the line. */
+    /** The number of bytes that the agent has sent but that have not crossed the line yet. */
     backlog: () => backlog
   }
 })

@@ -25,7 +25,7 @@ export const headOf = (bytes: Buffer): Head | undefined => {
   }
 }
 
-/** Returns the length of the first message in these bytes, or `undefined` if the message is still incomplete. */
+/** Returns the length of the first message in these bytes, or `undefined` if it is still incomplete. */
 export const wholeBytes = (bytes: Buffer): number | undefined => {
   const head = headOf(bytes)
   if (head === undefined) return undefined

@@ -18,7 +18,7 @@ import { type Started, started } from "./Processes.ts"
 import { reviewed } from "../../support/ReviewedPlan.ts"
 
 const [credential, password] = canaries
-/** The name that agents use for the provider's credential when the control plane does not have the credential. */
+/** The name under which agents hold the provider's credential if the control plane does not have it. */
 export const ownName = "cloud"
 
 const mostAttempts = 5
@@ -38,7 +38,7 @@ export interface WorldOptions {
   readonly leaseSeconds?: number
   readonly serverEnv?: Readonly<Record<string, string>>
   readonly isolation?: "off" | "required"
-  /** The server has no credential for the provider: the Connection refers to the pool's credential by name. */
+  /** True if the server has no credential for the provider: the Connection then refers to the pool's credential by name. */
   readonly leavesCredential?: boolean
   /** The address of a balancer that clients and agents use. The first server registers there before any other server. */
   readonly front?: { readonly url: string; readonly first: (serverUrl: string) => void }
@@ -51,7 +51,7 @@ export interface AgentOptions {
   readonly places?: number
   /** The address at which the agent contacts the server, if it differs from the line's address. */
   readonly server?: string
-  /** Overrides the world's program. */
+  /** Replaces the program that the world uses by default. */
   readonly program?: ReadonlyArray<string>
   /** Runs the agent as this user, in a separate folder and without the provider. Only root can start such an agent. */
   readonly user?: number
@@ -172,7 +172,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     Effect.tap(faultLine(first.url, options), (made) => Effect.sync(() => lines.push(made)))
   const line = lineOf({})
 
-  /** Prepares an agent with its own connection, without starting it. */
+  /** Prepares an agent with its own connection, but does not start it. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
     // Uses the documented commands, which pass files to each other.
     const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
@@ -209,7 +209,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       },
       output
     })
-    /** Requests new keys from the agent, as its operator would. */
+    /** Makes the agent request new keys, as its operator would. */
     const rotated = Effect.scoped(
       Effect.gen(function* () {
         const command = [...program, "agent", "rotate", "--dir", dir, "--json"]
@@ -272,7 +272,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const run = (runId: RunId) => Effect.map(client.runs.read({ params: { runId } }), (answer) => answer.run)
 
-  /** Keeps polling while the server is down. */
+  /** Keeps polling even while the server is down. */
   const until = (runId: RunId, isSo: (found: Run) => boolean) => {
     const read = Effect.retry(run(runId), { schedule: often, times: 4000 })
     return Effect.repeat(read, { until: isSo, schedule: often })
@@ -288,7 +288,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     return answer.run.id
   })
 
-  /** Makes the provider wait in a step for one note until the test releases it. */
+  /** Makes the provider wait during the given step for one note, until the test releases the note. */
   const holdOf = (step: "plan" | "apply") => ({
     hold: (note: string) => files.writeFileString(`${mirror.notesDir}/hold-${step}-${note}`, ""),
     held: (note: string) =>
@@ -345,7 +345,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
     /** Starts another server, with a new data folder or the folder of a server that has ended. */
     serveIn: (ownFolder: string, more: Readonly<Record<string, string>>) => serve("127.0.0.1:0", more, ownFolder),
-    /** If the provider is held during an apply, the held note already exists. */
+    /** While the provider is held during an apply, the held note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

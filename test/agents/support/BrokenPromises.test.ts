@@ -43,7 +43,7 @@ const capsule = {
 }
 const state = { id: "sv_1", capsuleId: "cap_1", generation: 1, partial: false, notes: ["id-a", "id-b"] }
 
-/** A Capsule that an agent has planned and applied. Its state contains both of its notes. */
+/** The records of a Capsule that an agent has planned and applied. The Capsule's state contains both of its notes. */
 const ledger: Ledger = {
   runs: [plan, apply],
   capsules: [capsule],

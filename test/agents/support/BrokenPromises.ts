@@ -5,7 +5,7 @@ import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 export interface Witnessed {
   readonly ledger: Ledger
   readonly cloud: Cloud
-  /** The Capsule of each label. Notes are named after the label. */
+  /** Ids of the Capsules, keyed by label. Notes are named after the label. */
   readonly capsules: ReadonlyMap<string, string>
   /** The places where a secret was found in plain text. */
   readonly secrets: ReadonlyArray<string>

@@ -4,7 +4,7 @@ import { sealedColumns } from "../../../actors/base/vault/SealedPlaces.ts"
 import { Vault } from "../../../actors/base/vault/Vault.ts"
 import { archivedParts } from "../../support/ArchivedParts.ts"
 
-/** Finds which of these strings occur in the control plane's decrypted values, by table and column. */
+/** Finds the tables and columns whose decrypted values contain any of these strings. */
 export const wordsInSealed = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault

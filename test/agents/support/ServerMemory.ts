@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs"
 const region = /^([0-9a-f]+)-([0-9a-f]+) rw\S* \S+ \S+ \S+/
 const step = 16 * 1024 * 1024
 
-/** Finds the strings that occur in a process's memory, with one or two bytes per character. */
+/** Finds which of the strings occur in a process's memory, encoded with one or two bytes per character. */
 export const wordsInMemory = (pid: number, words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const longest = 2 * Math.max(...words.map(({ length }) => length))
   const memory = openSync(`/proc/${pid}/mem`, "r")
@@ -19,7 +19,7 @@ export const wordsInMemory = (pid: number, words: ReadonlyArray<string>): Readon
         try {
           size = readSync(memory, buffer, 0, Math.min(buffer.length, end - at), at)
         } catch {
-          // The process released the memory region after it was listed.
+          // The process has released the memory region since the region was listed.
           continue
         }
         const read = buffer.subarray(0, size)

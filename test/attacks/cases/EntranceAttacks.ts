@@ -15,7 +15,7 @@ const Described = Schema.fromJsonString(
 
 const hookPath = "/hooks/sources/{sourceId}"
 
-/** Routes that read a body without authentication, according to the API description. */
+/** Returns the routes that read a body without authentication, according to the API description. */
 const entrances = ({ url }: Target) =>
   Effect.promise(async () => (await fetch(`${url}/openapi.json`)).text()).pipe(
     Effect.flatMap(Schema.decodeEffect(Described)),

@@ -49,7 +49,7 @@ const evil = ["origin", "https://evil.example"] as const
 const json = ["content-type", "application/json"] as const
 const bearer = (token: string) => ["authorization", `Bearer ${token}`] as const
 
-/** Every route below a Workspace, with ids that do not exist. */
+/** Returns every route below a Workspace, with ids that do not exist. */
 const workspaceRoutes = (workspaceId: string) =>
   Object.values(SvcApi.groups).flatMap((group) =>
     Object.values(group.endpoints).flatMap(({ method, path }) =>

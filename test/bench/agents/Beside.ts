@@ -4,7 +4,7 @@ import { apply, install, type RunParts } from "../support/Journey.ts"
 import { module } from "../support/Modules.ts"
 import { type FarProduct, farProduct, promptly } from "./FarProduct.ts"
 
-/** Warm-up rounds, after which both processes have compiled their code. */
+/** Number of warm-up rounds, after which both processes have compiled their code. */
 const warmUps = 5
 const pairs = 41
 
@@ -14,7 +14,7 @@ interface Round {
   readonly parts: Readonly<Record<"plan" | "apply", RunParts>>
 }
 
-/** Duration of one plan and apply, and of the tool's part in them, in milliseconds. */
+/** Duration of one plan and apply, and the part of that time spent in the tool, in milliseconds. */
 const round = Effect.fnUntraced(function* (product: FarProduct, url: string, name: string) {
   const planned = yield* install(product, url, name)
   const applied = yield* apply(product, planned.planRunId)

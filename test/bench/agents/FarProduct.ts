@@ -7,7 +7,7 @@ import { startProduct } from "../support/Product.ts"
 
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** Gives the server, the agent, and this process, which sends the requests, a core whenever they need one. */
+/** Gives a core to the server, the agent, and this process, which sends the requests, whenever they need one. */
 export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
   return (yield* atRealTimePriority([product.pid, product.agentPid, process.pid]))
     ? "at a real-time priority"

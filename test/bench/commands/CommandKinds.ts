@@ -45,8 +45,8 @@ const installedCapsule = Effect.fnUntraced(function* ({ client, workspaceId }: W
 })
 
 /**
- * Commands on every kind of record that people change. Runs of the module at `url` must wait for an agent, so that no tool runs
- * during the measurement.
+ * Returns commands on every kind of record that people change. Runs of the module at `url` must wait for an agent, so that
+ * no tool runs during the measurement.
  */
 export const commandKinds = Effect.fnUntraced(function* (world: World, url: string) {
   const { services, subject } = world

@@ -11,7 +11,7 @@ import { observedStatements, replayed } from "./ObservedStatements.ts"
 
 const rounds = 15
 const commands = 100
-// Warm-up rounds, because the first commands spend much of their time on compilation.
+// Number of warm-up rounds. They are needed because the first commands spend much of their time on compilation.
 const warmUps = 20
 
 const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
@@ -22,7 +22,7 @@ const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, 
 
 interface Measured {
   readonly name: string
-  /** The service's rate as a fraction of the rate of the same transactions without the service. */
+  /** The service's rate as a fraction of the rate at which the same transactions run without the service. */
   readonly ratio: number
   readonly perSecond: number
 }
@@ -36,8 +36,8 @@ const measure = Effect.fnUntraced(function* (
   const read = Context.get(services, ReadSql)
   const replay = yield* replayed(Context.get(services, SqlClient.SqlClient))
   let index = 0
-  // Commands mark later work in the database. The replay includes the statements of that work, but only the writing connection is
-  // observed.
+  // Commands mark work to be done later in the database. The replay includes that work's statements, so wait until it is
+  // done. Only the statements of the writing connection are observed.
   const handedOver = Effect.yieldNow.pipe(
     Effect.andThen(read`${read.literal(marks)} LIMIT 1`),
     Effect.repeat({ until: (waiting) => waiting.length === 0 })
@@ -63,7 +63,7 @@ const measure = Effect.fnUntraced(function* (
 
 /**
  * Runs commands through their actors and services, one at a time. Compares each command with its transactions alone: the
- * same statements with the same durability, without actors, checks and decisions. The figure is the slowest kind.
+ * same statements with the same durability, but without actors, checks and decisions. The figure is the slowest kind.
  */
 export const commandsFigure = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

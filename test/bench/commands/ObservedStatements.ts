@@ -22,7 +22,7 @@ interface Prepared {
 
 /**
  * Observes this process's statements until the scope closes. Start observing before the service opens its database, because
- * a statement does not reveal its connection.
+ * a statement does not reveal its connection later.
  */
 export const observedStatements = Effect.gen(function* () {
   const prepared = new WeakMap<StatementSync, Prepared>()
@@ -55,14 +55,17 @@ export const observedStatements = Effect.gen(function* () {
       })
   )
   return {
-    /** Returns the statements that the connection of the last copy has executed since the last call, or since the copy. */
+    /**
+     * Returns the statements that were executed since the previous call, or since the copy if it is newer, on the connection
+     * that was last copied.
+     */
     take: (): ReadonlyArray<Executed> => {
       let taken: Array<Executed> = []
       for (const [statement, method, bindings] of executions) {
         const known = prepared.get(statement)
         if (known === undefined) continue
         if (known.sql.startsWith("VACUUM INTO")) {
-          // The copy contains all data written so far.
+          // The copy already contains everything that was written so far.
           source = known.database
           taken = []
         } else if (known.database === source) taken.push({ sql: known.sql, bindings, method })

@@ -14,7 +14,7 @@ const pages = [
 
 const origin = "http://localhost"
 
-/** The scripts that a page's document requests before it shows any content, with their transferred sizes. */
+/** Returns the scripts that a page's document requests before it shows any content, with their transferred sizes. */
 const scriptsOf = (files: ServedFiles, path: string) =>
   Effect.promise(async () => {
     const document = await (await files(new Request(`${origin}${path}`))).text()

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net"
 import { Effect } from "effect"
 
-/** A transaction as its client sent it. */
+/** A transaction, as observed between its client and the database. */
 export interface ObservedTransaction {
   readonly statements: number
   readonly millis: number
@@ -24,7 +24,7 @@ const textAt = (bytes: Buffer, offset: number): readonly [text: string, next: nu
 }
 
 /**
- * Reads a PostgreSQL client's messages. `Parse` contains the text of a statement, `Bind` executes a prepared statement by
+ * Reads a PostgreSQL client's messages. `Parse` contains the text of a statement, `Bind` refers to a prepared statement by
  * its name, and `Query` is a statement without values. The first message of a connection has no type.
  */
 const frontend = (statement: (text: string) => void) => {
@@ -56,8 +56,8 @@ const frontend = (statement: (text: string) => void) => {
 }
 
 /**
- * A TCP address for the server behind a Unix socket, as if the server were on another machine: each message of the client
- * arrives `delay` milliseconds later, in order. Observes the transactions that are committed.
+ * Opens a TCP address for the server behind a Unix socket, and simulates that the server is on another machine: each of the
+ * client's messages arrives `delay` milliseconds later, in order. Observes the transactions that are committed.
  */
 export const distantDatabase = Effect.fnUntraced(function* (socketPath: string, delay: number) {
   let observed: Array<ObservedTransaction> = []

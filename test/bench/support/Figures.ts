@@ -6,9 +6,9 @@ export interface Figure {
   readonly name: string
   readonly figure: number
   readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows" | "statements"
-  /** Missing if the figure has no target. */
+  /** Absent if the figure has no target. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number }
-  /** The measurements from which the figure is computed. */
+  /** A description of the measurements from which the figure is computed. */
   readonly detail?: string
 }
 

@@ -21,7 +21,9 @@ const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   }, 0)
 }
 
-/** The parts of a Run: before its tool starts, while the tool runs, and from the tool's last output until `end`. */
+/**
+ * The durations of a Run's parts: before its tool starts, while the tool runs, and from the tool's last output until `end`.
+ */
 export interface RunParts {
   readonly before: number
   readonly tool: number

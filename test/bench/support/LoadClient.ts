@@ -4,11 +4,11 @@ import { createInterface } from "node:readline"
 import type { Load } from "./Load.ts"
 
 interface Waiting {
-  /** The received part of the head. */
+  /** The part of the head that has been received. */
   head: string
   /** Remaining bytes of the body; undefined until the head is complete. */
   missing: number | undefined
-  /** The last received bytes of a chunked body. */
+  /** The most recently received bytes of a chunked body. */
   tail: string | undefined
   sentAt: number
 }

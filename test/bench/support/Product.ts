@@ -19,7 +19,7 @@ const decodeAnnounced = Schema.decodeEffect(Announced)
 export interface StartOptions {
   readonly dataDir: string
   readonly flags?: ReadonlyArray<string>
-  /** Program and arguments before `serve`. The default is the entry point of this checkout on this runtime. */
+  /** Program and arguments that precede `serve`. The default is the entry point of this checkout on this runtime. */
   readonly program?: ReadonlyArray<string>
 }
 
@@ -39,7 +39,7 @@ export const startServer = Effect.fn("startServer")(function* (options: StartOpt
   return { ...(yield* decodeAnnounced(Option.getOrThrow(line))), pid: server.pid }
 })
 
-/** Starts a server with its first account, and that account's token and Workspace. */
+/** Starts a server, and creates its first account with a token and a Workspace. */
 export const startProduct = Effect.fn("startProduct")(function* (
   flags: ReadonlyArray<string>,
   program?: ReadonlyArray<string>

@@ -6,7 +6,7 @@ import type { Effect } from "effect"
 
 type World = Effect.Success<ReturnType<typeof readWorld>>
 
-/** Number of rows that a bare server reads for the same response. */
+/** The rows that a bare server reads for the same response. */
 interface Rows {
   readonly table: string
   readonly column?: string
@@ -18,7 +18,7 @@ export interface ReadRoute {
   readonly path: string
   /** The request as complete HTTP text. */
   readonly request: string
-  /** Missing for a route that returns a single record. */
+  /** Absent for a route that returns a single record. */
   readonly rows?: Rows
 }
 

@@ -63,8 +63,8 @@ const signIn = (url: string) =>
   })
 
 /**
- * A server with one record of every kind and 49 rows in every list: an installed and applied module from a repository with 133
- * modules, and copies of its rows.
+ * Starts a server with one record of every kind and 49 rows in every list: an installed and applied module from a repository
+ * with 133 modules, and copies of its rows.
  */
 export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArray<string>) {
   const { origin, url } = yield* repositoryOf(repository)

@@ -19,7 +19,7 @@ export const atRealTimePriority = Effect.fn("atRealTimePriority")(function* (pid
       return Number(yield* changing.exitCode) === 0
     }).pipe(
       Effect.scoped,
-      // Without the program that changes priorities, no process gets a real-time priority.
+      // If the program that changes priorities is not installed, no process gets a real-time priority.
       Effect.catchTag("PlatformError", () => Effect.succeed(false))
     )
   )

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** The build failed, or the test could not be prepared. */
+/** Raised if the build failed, or if the test could not be prepared. */
 class BinaryUnavailable extends Schema.TaggedError<BinaryUnavailable>()("BinaryUnavailable", {
   message: Schema.String
 }) {}
@@ -26,7 +26,7 @@ const hostileFiles: Readonly<Record<string, string>> = {
   ".env.production": "SVC_NAME=from-dotenv\n",
   "bunfig.toml": 'preload = ["./preload.ts"]\n',
   "preload.ts": 'await Bun.write("preloaded", "yes")\n',
-  // Bun settings of a user; the tests use this folder as the home directory.
+  // A user's Bun settings. The tests use this folder as the home directory.
   ".bunfig.toml": 'preload = ["./preload.ts"]\n',
   "package.json": '{ "name": "hostile", "imports": { "#*": "./preload.ts" } }\n',
   "tsconfig.json": '{ "compilerOptions": { "paths": { "*": ["./preload.ts"] } } }\n',
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
 
   return {
     program,
-    /** The commit of the checkout, or none for a build with uncommitted changes. */
+    /** The checkout's commit, or none if the build contains uncommitted changes. */
     builtFrom: isChanged ? undefined : head,
     /** The build's output folder, which the binary cannot see. */
     installed,

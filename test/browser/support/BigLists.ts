@@ -4,7 +4,7 @@ import { applyRun } from "./records/Runs.ts"
 import { newWorld, type World } from "./routes/World.ts"
 import { drawn, type WorkMeter } from "./Work.ts"
 
-/** A Workspace with this many Capsules, named `service-0` onwards. */
+/** Returns a world whose Workspace has with this many Capsules, named `service-0` onwards. */
 export const worldOf = (capsules: number): World => {
   const world = newWorld()
   const template = world.capsules[0]
@@ -20,7 +20,7 @@ export const worldOf = (capsules: number): World => {
 const textOf = (number: number): string =>
   `line ${number} \u001b[1mmodule.network.aws_instance.web[${number}]\u001b[0m: Still creating... [10s elapsed]`
 
-/** Log lines, numbered from `from`. */
+/** Returns log lines, numbered from `from`. */
 export const linesOf = (from: number, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => textOf(from + index))
 

@@ -2,7 +2,7 @@ import { change } from "./records/PlanChanges.ts"
 import { reviewRun } from "./records/Runs.ts"
 import { newWorld, type World } from "./routes/World.ts"
 
-/** A policy of about a megabyte, in which one statement changes. */
+/** Returns a policy of about a megabyte, in which one statement changes. */
 const policyOf = (statements: number, effect: "Allow" | "Deny") =>
   JSON.stringify({
     Version: "2012-10-17",
@@ -18,7 +18,8 @@ const policyOf = (statements: number, effect: "Allow" | "Deny") =>
 export const statementsOfBigPolicy = 4000
 
 /**
- * A plan awaiting review with this many updates. `policy` adds an update to a one-megabyte policy before the other updates.
+ * Creates a world with a plan that awaits review and has this many updates. `policy` adds an update to a one-megabyte policy
+ * before the other updates.
  */
 export const worldOfPlan = (resources: number, policy: boolean): World => {
   const world = newWorld()

@@ -31,7 +31,8 @@ const finished = (run: Run | undefined): boolean =>
 const batch = 500
 
 /**
- * An in-memory server that follows the API's contract and serves the dashboard's files, for developing and testing the dashboard.
+ * Starts an in-memory server that follows the API's contract and serves the dashboard's files, for developing and testing
+ * the dashboard.
  */
 export const startDevelopmentApi = (files: ServedFiles, world: World): DevelopmentApi => {
   const events = new Map<string, Array<RunEvent>>()

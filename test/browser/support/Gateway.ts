@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 
 /**
- * A network link between the browser and the server. Its port stays the same when a test replaces the server. Cutting it drops
- * every connection and refuses new connections.
+ * Creates a network link between the browser and the server. Its port stays the same when a test replaces the server.
+ * Cutting it drops every connection and refuses new connections.
  */
 export const gateway = Effect.gen(function* () {
   const sockets = new Set<Socket>()

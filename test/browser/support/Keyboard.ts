@@ -12,7 +12,7 @@ const reach = async (page: Page, element: Locator) => {
   throw new Error(`The Tab key does not reach ${element.toString()}.`)
 }
 
-/** A person who uses a page only by keyboard. */
+/** Returns the actions of a person who uses a page only by keyboard. */
 export const keyboardOf = (page: Page) => ({
   press: async (element: Locator) => {
     await reach(page, element)

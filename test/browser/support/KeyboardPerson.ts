@@ -19,7 +19,7 @@ import { password } from "./Person.ts"
 
 export type Language = "en" | "ja"
 
-/** A single action of the person. */
+/** Wraps a single action of the person in an Effect. */
 export const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
 /** The key in base32 (RFC 4648), as an authenticator app expects it. */
@@ -30,7 +30,7 @@ const keyOf = (text: string): Uint8Array => {
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
 }
 
-/** A person's actions on a page, performed by keyboard in the person's language. */
+/** Returns a person's actions on a page, performed by keyboard in the person's language. */
 export const personIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: entrance } = signedOutWords

@@ -4,8 +4,8 @@ const statuses = ["active", "active", "active", "active", "stale", "active", "ac
 const layers = 7
 
 /**
- * A graph with this many Capsules in seven layers. Each Capsule consumes from two Capsules of the previous layer, and the
- * first Capsule has many consumers.
+ * Builds a graph with this many Capsules in seven layers. Each Capsule consumes from two Capsules of the previous layer, and
+ * the first Capsule has many consumers.
  */
 export const largeGraph = (count: number): Graph => {
   const id = (index: number) => `cap_graph${String(index).padStart(12, "0")}`

@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { serveRepository } from "../../../src/testing/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/testing/git-server/RepositoryWriter.ts"
 
-/** The beginning of every notes module: it configures the tests' provider to write notes to this folder. */
+/** Returns the beginning of every notes module, which configures the tests' provider to write notes to this folder. */
 export const notesProvider = (notesDir: string): string => `
 terraform {
   required_providers {

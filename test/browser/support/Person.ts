@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 
 export const password = "correct horse battery staple"
 
-/** A person's actions on a page, as Effects; use `patient` for actions that wait for a Run. */
+/** Returns a person's actions on a page, as Effects; use `patient` for actions that wait for a Run. */
 export const personAt = (page: Page, patient: number) => {
   const step = (act: () => Promise<unknown>) => Effect.promise(act)
   const see = (text: string | RegExp) => step(() => page.getByText(text).first().waitFor({ timeout: patient }))

@@ -56,8 +56,8 @@ const fromSource = Effect.map(
 )
 
 /**
- * The dashboard's files, served by the compiled binary in `SVC_TEST_BINARY`, or bundled from source for quick development. The
- * binary stops when the Scope closes.
+ * Serves the dashboard's files, from the compiled binary in `SVC_TEST_BINARY`, or bundled from source for quick development.
+ * The binary stops when the Scope closes.
  */
 export const servedFiles = Effect.gen(function* () {
   const binary = compiledBinary()

@@ -5,7 +5,7 @@ const Ready = Schema.fromJsonString(
 )
 const root = new URL("../../..", import.meta.url).pathname
 
-/** Path of the compiled binary in `SVC_TEST_BINARY`; undefined to run from source. */
+/** Returns the path of the compiled binary in `SVC_TEST_BINARY`, or `undefined` to run from source. */
 export const compiledBinary = (): string | undefined => {
   const binary = process.env["SVC_TEST_BINARY"]
   return binary === undefined || binary === "" ? undefined : binary

@@ -24,9 +24,9 @@ const aheadOf = (clock: Clock.Clock, millis: number): Clock.Clock => {
 }
 
 /**
- * The product's own command line, with additions for tests: a kill point, quick rechecks of authority, and extra folders in
- * the sandbox (the demo provider's interpreter and the files that simulate its cloud). `provided` defines how this program
- * starts the other processes it needs.
+ * Runs the product's own command line, with additions for tests: a kill point, quick rechecks of authority, and extra
+ * folders in the sandbox (the demo provider's interpreter and the files that simulate its cloud). `provided` defines how
+ * this program starts the other processes it needs.
  */
 export const crashService = (provided: <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>): void => {
   const {

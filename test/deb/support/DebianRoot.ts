@@ -42,7 +42,7 @@ const bootScript = fileURLToPath(new URL("boot.sh", import.meta.url))
 const asService = "setpriv --reuid svc --regid svc --init-groups --inh-caps=-all --bounding-set=-all env -i".split(" ")
 const home = ["PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/svc"]
 
-/** The values of a directive in the unit, one per line. */
+/** Returns the values of a directive in the unit, one per line. */
 const directives = (unit: string, name: string) =>
   [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value.replace(/^"(.*)"$/, "$1"))
 

@@ -35,7 +35,7 @@ export const freshAddress = (): string => {
   return `198.18.${addresses >> 8}.${addresses & 255}`
 }
 
-/** A browser with its own cookies, which reaches the server through the trusted proxy. */
+/** Creates a browser with its own cookies that reaches the server through the trusted proxy. */
 export const browserAt = (url: string, address = freshAddress()) => {
   const jar = new Map<string, string>()
   const visit = async (
@@ -100,7 +100,7 @@ export const signInAs = async (browser: AttackBrowser, name: string) => {
   expect([name, done.status]).toEqual([name, 200])
 }
 
-/** The error code of a refusal. */
+/** Returns the error code of a refusal. */
 export const codeOf = ({ text }: AttackAnswer): string => /"code":"(\w+)"/.exec(text)?.[1] ?? text.slice(0, 80)
 
 export const passwordOf = (name: string) => `correct horse battery ${name}`

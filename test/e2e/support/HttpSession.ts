@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** A person's session over HTTP, with separate cookies. `origin` is the server's public address. */
+/** Creates a client for one person's session over HTTP, with its own cookies. `origin` is the server's public address. */
 export const httpSession = (origin: string) => {
   const jar = new Map<string, string>()
   const send = (method: string, path: string, body: unknown = {}) =>
@@ -27,7 +27,7 @@ export const httpSession = (origin: string) => {
     })
   return {
     send,
-    /** The cookies, for a browser that continues this session. */
+    /** Returns the cookies, for a browser that continues this session. */
     cookies: () => [...jar].map(([name, value]) => ({ name, value, url: origin }))
   }
 }

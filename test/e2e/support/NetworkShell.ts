@@ -39,10 +39,10 @@ output "queue" {
 }
 `
 
-/** The page's repository, at a commit from which the page's next steps work. */
+/** Returns the files of the page's repository, at a commit from which the page's next steps work. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
-/** A state that the tool wrote without svc, for the infrastructure that the page adopts. */
+/** Creates, without svc, a state that the tool writes for the infrastructure that the page adopts. */
 export const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -63,7 +63,7 @@ export const existingState = Effect.fnUntraced(function* (folder: string) {
   yield* files.copyFile(`${work}/terraform.tfstate`, `${folder}/terraform.tfstate`)
 })
 
-/** A newcomer's shell, and a server with the page's modules. */
+/** Creates a newcomer's shell, and starts a server with the page's modules. */
 export const newcomer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modulesWith("s3:GetObject"))
@@ -96,7 +96,7 @@ export const newcomer = Effect.gen(function* () {
   return { server, shell, run, soon }
 })
 
-/** The same server after the person has created a Workspace, with a pool that provides credentials for that Workspace. */
+/** Extends `newcomer` with a Workspace, and with a pool that provides credentials for that Workspace. */
 export const network = Effect.gen(function* () {
   const place = yield* newcomer
   yield* place.server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })

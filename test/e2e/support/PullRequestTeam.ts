@@ -4,7 +4,7 @@ import { realServer } from "../../browser/support/RealServer.ts"
 import { forgeRepository, type MergeWay } from "../../support/forge/ForgeRepository.ts"
 import { httpSession, type HttpSession } from "./HttpSession.ts"
 
-/** The module of the team's Capsule. `more` is appended. */
+/** Returns the module of the team's Capsule, followed by `more`. */
 export const moduleOf = (greeting: string, more = ""): string => `variable "note" {
   type = string
 }

@@ -7,7 +7,7 @@ export interface ShellEnd {
   readonly error: string
 }
 
-/** One person's shell with a separate home folder. In this shell, `svc` is the shipped program. */
+/** Creates one person's shell with a separate home folder. In this shell, `svc` is the shipped program. */
 export const shellOf = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-shell-" })

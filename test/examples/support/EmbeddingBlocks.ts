@@ -5,13 +5,13 @@ import { join } from "node:path"
 const root = join(import.meta.dir, "../../..")
 const compiler = join(root, "node_modules/typescript/bin/tsc")
 
-/** The TypeScript blocks of docs/embedding.md, in order. */
+/** Returns the TypeScript blocks of docs/embedding.md, in order. */
 export const embeddingBlocks = Effect.gen(function* () {
   const text = yield* (yield* FileSystem.FileSystem).readFileString(join(root, "docs/embedding.md"))
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].flatMap(([, block]) => (block === undefined ? [] : [block]))
 })
 
-/** The published names of the modules in a folder of sources or declarations. */
+/** Returns compiler options that map the published names to the modules in a folder of sources or declarations. */
 const optionsFor = (folder: string, extension: ".ts" | ".d.ts") => ({
   extends: join(root, "tsconfig.json"),
   compilerOptions: {

@@ -15,11 +15,11 @@ const needed = ["bash", "curl", "jq", "openssl"].filter((program) => Bun.which(p
 /** True if this machine meets the tutorial's requirements. */
 export const canFollow = needed.length === 0 && (Bun.which("tofu") ?? Bun.which("terraform")) !== null
 
-/** The tutorial's commands, section by section. */
+/** Returns the tutorial's commands, section by section. */
 const commands = (tutorial: string): ReadonlyArray<string> =>
   [...tutorial.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block)
 
-/** A free port that the test selects before it starts the tutorial's programs. */
+/** Finds a free port, before the test starts the tutorial's programs. */
 const freePort = Effect.promise(
   () =>
     new Promise<number>((resolve) => {

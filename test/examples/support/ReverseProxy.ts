@@ -76,7 +76,7 @@ const shapes = {
   }
 } as const
 
-/** A temporary certificate for localhost. */
+/** Creates a temporary certificate for localhost. */
 const certify = (folder: string) =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

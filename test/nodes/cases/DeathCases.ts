@@ -53,7 +53,7 @@ const atPoint = (signal: "SIGKILL" | "SIGSTOP", [point, passing]: (typeof points
       yield* node.signal("SIGCONT")
     }
     yield* succeeds(world, yield* Fiber.join(applying))
-    // A result that one server has received and another server has to settle.
+    // At this point, one server has received the result and another server has to settle it.
     if (point === "apply.run.succeeded") {
       const passed = performance.now() - died
       yield* holds(passed <= backgroundWithin, `The result was settled after ${Math.round(passed)} ms`)

@@ -66,7 +66,7 @@ const happens = ({ at, kind, lasts, whom }: Fault, world: NodesWorld): Effect.Ef
   return Effect.andThen(Effect.sleep(at), kinds[kind]())
 }
 
-/** A scenario with random faults. `random` generates numbers in [0, 1). */
+/** Creates a scenario with random faults. `random` generates numbers in [0, 1). */
 export const randomCase = (number: number, random: () => number, isShort: boolean): NodesCase => {
   const below = (limit: number) => Math.floor(random() * limit)
   const faults = Array.from(

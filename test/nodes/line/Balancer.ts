@@ -18,9 +18,9 @@ const noneReady = 503
 const lostOnTheWay = 502
 
 /**
- * A balancer like the ones that operators use: it sends each request to the next ready server, regardless of the client. The
- * balancer checks the readiness of each server, and aborts the requests of a server that is not ready. It never repeats a
- * request that a server may have received.
+ * Starts a balancer like the ones that operators use. It sends each request to the next ready server, regardless of the
+ * client. The balancer checks the readiness of each server, and aborts the requests of a server that is not ready. It never
+ * repeats a request that a server may have received.
  */
 export const balancer = Effect.fn("balancer")(function* () {
   let members: ReadonlyArray<Member> = []

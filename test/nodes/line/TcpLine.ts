@@ -11,7 +11,7 @@ interface Pump {
 }
 
 /**
- * A connection between two programs that forwards bytes.
+ * Opens a line between two programs, which forwards bytes in both directions.
  * - `cut`: closes every connection and refuses new connections, like a machine that responds with a reset
  * - `stop`: forwards no bytes but keeps connections open, like a network that drops packets; held bytes are delivered when
  *   the line resumes

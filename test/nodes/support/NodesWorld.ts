@@ -34,7 +34,7 @@ const Composed = Schema.Struct({
   "x-node": Schema.Struct({ environment: Schema.Record(Schema.String, Schema.String) })
 })
 
-/** The environment of a node in the compose file. This suite starts nodes without a container engine. */
+/** Returns the environment of a node in the compose file. This suite starts nodes without a container engine. */
 const composedEnvironment = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const text = yield* files.readFileString(
@@ -44,8 +44,8 @@ const composedEnvironment = Effect.gen(function* () {
 })
 
 /**
- * Several servers on one database, agents, and a line between each pair of these programs. A case can cut, stop and delay
- * each line.
+ * Starts several servers on one database, with agents and a line between each pair of these programs. A case can cut, stop
+ * and delay each line.
  */
 export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptions) {
   const { folder, postgres } = options
@@ -120,7 +120,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     ).pipe(Effect.orDie)
   const query = queryOf(databaseUrl)
 
-  /** Another database, and the environment of a server that uses it. */
+  /** Creates another database, and returns the environment of a server that uses it. */
   const emptyDatabase = Effect.map(createDatabase, (created) => ({
     environment: environmentOf(firstLine.port, created)(),
     query: queryOf(socketUrl(created))

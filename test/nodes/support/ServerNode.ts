@@ -17,7 +17,7 @@ export interface Life {
   readonly clockOffset?: number
 }
 
-/** Environment of this suite's server program. */
+/** Returns the environment of this suite's server program. */
 export const nodeEnvironment = (life: Life) => ({
   SVC_TEST_CRASH: encodeCrashEnvironment({ usualRechecks: true, ...life })
 })
@@ -29,7 +29,7 @@ const stateOf = (pid: number) => {
   return text.slice(text.lastIndexOf(")") + 2)[0]
 }
 
-/** A server that is restarted whenever it exits, as under a service manager. */
+/** Runs a server, and restarts it whenever it exits, as a service manager would. */
 export const serverNode = Effect.fn("serverNode")(function* (parts: {
   readonly name: string
   readonly folder: string

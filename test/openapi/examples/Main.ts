@@ -129,7 +129,7 @@ const journey = Effect.gen(function* () {
     if (found._tag === "Some") known.set(name, found.value)
   }
 
-  // The paths of all records that these requests created.
+  // The paths of all GET routes. A path is read if the records that it identifies were created above.
   const reads: Array<string> = []
   HttpApi.reflect(ServerApi, {
     onGroup: () => {},

@@ -288,8 +288,8 @@ await served(
 }
 
 /**
- * A subscriber that answers only the first few pings. Returns everything it received except text frames, once the server closes
- * the connection or has sent enough pings.
+ * Connects a subscriber that answers only the first few pings. Returns everything it received except text frames, once the
+ * server closes the connection or has sent enough pings.
  */
 const subscriber = (port: number, answers: number) =>
   new Promise<ReadonlyArray<string>>((resolve) => {

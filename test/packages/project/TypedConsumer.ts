@@ -1,4 +1,4 @@
-// Compiled in an empty project against only the packages, with every strictness option.
+// This file is compiled in an empty project, against only the packages and with every strictness option.
 import { Effect, Layer, Schema, Stream } from "effect"
 import { Actor, type ApiError, layer as overHttp, Runs as RemoteRuns } from "@svc-dev/client"
 import { type Capsule, Run, RunEvent, SvcApi } from "@svc-dev/schema"

@@ -4,7 +4,7 @@ import { AgentFolder } from "../../../runner/agent/AgentFolder.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
-/** Two processes that belong to the same agent. */
+/** Opens the same agent's folder twice, as two processes would. */
 const two = Effect.gen(function* () {
   const path = yield* temporaryFolder
   const one = Effect.provide(AgentFolder, AgentFolder.layerAt(path), { local: true })

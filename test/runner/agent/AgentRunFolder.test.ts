@@ -13,8 +13,8 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 3 }
 
 /**
- * The run folder of an agent whose machine lost power. `record` is the part of the Run's record that reached the disk, or
- * `undefined`.
+ * Creates the run folder of an agent whose machine lost power. `record` is the part of the Run's record that reached the
+ * disk, or `undefined`.
  */
 const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, name = roomName(claim)) {
   const runs = yield* temporaryFolder

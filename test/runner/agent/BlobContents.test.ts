@@ -14,7 +14,7 @@ import { zstdBomb } from "../../support/ZstdBomb.ts"
 
 const mebibyte = 1024 * 1024
 
-/** Text that hardly compresses. */
+/** Returns text that hardly compresses. */
 const text = (length: number) => {
   const digits = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(length >> 1))
   return new TextEncoder().encode(`${digits.toString("hex")}x`.slice(0, length))

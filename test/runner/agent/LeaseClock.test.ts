@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import { elapsedSeconds, makeLease, momentOf, stopTimes } from "../../../runner/agent/LeaseClock.ts"
 
-/** Clocks that a test can advance. */
+/** Creates clocks that a test can advance. */
 const movable = () => {
   const at = { boot: 1000, monotonic: 10 }
   return { at, clocks: { bootSeconds: () => at.boot, monotonicSeconds: () => at.monotonic } }
 }
 
 describe("Agent leases", () => {
-  test("an agent's lease includes the time during which the machine was suspended, and at least the time on the finer clock", () => {
+  test("an agent's lease includes the time during which the machine was suspended, and is never shorter than the time on the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600

@@ -17,8 +17,8 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const unused = Effect.die(new Error("not a part of the acceptance"))
 
 /**
- * An offer that the agent requested a few seconds ago. `told` collects the messages to the guard; `answer` is the server's
- * response to the acceptance.
+ * Creates an offer that the agent requested a few seconds ago. `told` collects the messages to the guard; `answer` is the
+ * server's response to the acceptance.
  */
 const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof JobKind.Type = "plan") {
   const folder = yield* temporaryFolder

@@ -13,7 +13,7 @@ import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { applyClaim, sealingParty, takingLine } from "./support/OfferedApply.ts"
 
-/** A state that is too large for a message. */
+/** Returns a state that is too large for a message. */
 const large = () => new Uint8Array(randomBytes(2 * mostInlineBytes))
 
 describe("Result uploads", () => {

@@ -19,7 +19,7 @@ const event = (address: string): ReportedEntry => ({
 
 const line = (text: string): ReportedEntry => ({ kind: "line", at, phase: "apply", stream: "stdout", text })
 
-/** A server that stores each batch once, even if it arrives several times. */
+/** Simulates a server that stores each batch once, even if it arrives several times. */
 const receiver = () => {
   let last = 0
   const entries: Array<ReportedEntry> = []

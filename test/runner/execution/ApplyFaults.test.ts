@@ -172,7 +172,7 @@ describe("Applies with a faulty tool", () => {
       expect(printed).toMatchObject({ exit: "failed", serial: 4 })
       expect([printed.stateProblem, printed.rejectedState]).toEqual([undefined, undefined])
 
-      // Without a printed copy, an empty file means that the state was lost.
+      // If there is no printed copy, an empty file means that the state was lost.
       const lost = yield* runner.apply(brokenApply(folder, { apply: `${truncated}\nexit 0` }), recorder().sink)
       expect(lost).toMatchObject({ exit: "failed", stateProblem: "unreadable" })
       expect([lost.serial, lost.rejectedState]).toEqual([undefined, undefined])

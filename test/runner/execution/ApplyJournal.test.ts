@@ -142,7 +142,8 @@ describe("Possibly created objects", () => {
       expect(possiblyCreated(journalOf(address), state("bob", "alice"), key)).toEqual(["b"])
       expect(possiblyCreated(journalOf(address), state("bob"), key)).toEqual(["b", address])
 
-      // Without the key, more objects count as possibly created. The key later removes only the objects that are in the state.
+      // If the key is unknown, more objects count as possibly created. The key later removes only the objects that are in
+      // the state.
       const without = (...keys: ReadonlyArray<string>) => {
         const journal = journalOf(address)
         const suspected = possiblyCreated(journal, state(...keys))

@@ -178,7 +178,7 @@ describe("Change digests", () => {
       )
     }
     const isChange = ({ actions }: Generated[number]) => String(actions) !== "no-op"
-    /** The canonical form, computed independently of the product. */
+    /** Computes the canonical form independently of the product. */
     const sorted = (document: unknown): unknown => {
       if (Array.isArray(document)) return document.map(sorted)
       if (typeof document !== "object" || document === null) return document
@@ -253,7 +253,7 @@ describe.skipIf(Bun.which("terraform") === null)("Change digests of real plans",
         yield* digest(tree('"two"'), "s3cret-1", { changeKey: Redacted.make("the key of another Capsule") })
       ]
       expect(new Set([change, ...others]).size).toBe(others.length + 1)
-      // Without a key, the digest is absent instead of unkeyed.
+      // If there is no key, there is no digest, rather than an unkeyed digest.
       expect(yield* digest(tree('"two"'), "s3cret-1", { changeKey: undefined })).toBeUndefined()
     }).pipe(Effect.provide(runnerWith({})))
   )

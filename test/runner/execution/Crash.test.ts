@@ -14,7 +14,7 @@ const main = `${required}${note("a")}${note("b", slow)}`
 
 const script = fileURLToPath(new URL("support/ApplyProcess.ts", import.meta.url))
 
-/** Processes whose working directory is inside a folder, as reported by the kernel. */
+/** Returns the processes whose working directory is inside a folder, as reported by the kernel. */
 const workingIn = (folder: string) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

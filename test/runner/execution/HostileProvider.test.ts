@@ -26,7 +26,9 @@ resource "evil_thing" "a" {}
 /** A pattern that matches the credential but not the pattern's own text, which appears in the plugin and its command lines. */
 const canary = `${tokenA.slice(0, -1)}[${tokenA.slice(-1)}]`
 
-/** The attacks that the plugin attempts when the tool starts it. Each line prints its name if its attack succeeds. */
+/**
+ * Returns the attacks that the plugin attempts when the tool starts it. Each line prints its name if its attack succeeds.
+ */
 const attempts = ({
   cache,
   notes,
@@ -54,7 +56,7 @@ const attempts = ({
     "enters the other's current folder": `sh -c 'for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline | grep -q provider-dem[o] && ls $p/cwd/; done' | grep .`
   }) as const
 
-/** A mirror with a plugin that attacks and then exits without the tool's handshake. */
+/** Creates a mirror with a plugin that attacks and then exits without the tool's handshake. */
 const hostileMirror = (folder: string, wanted: Readonly<Record<string, string>>, report: string) => {
   const mirror = join(folder, "hostile-mirror")
   const architecture = process.arch === "x64" ? "amd64" : process.arch

@@ -242,7 +242,7 @@ describe("projectPlan", () => {
     ])
   })
 
-  test("an Output is sensitive where the state or the module marks it, regardless of the tool's combined mark", () => {
+  test("an Output is sensitive before the change if the state marks it so, and afterwards if the module does, regardless of the combined flag of the tool", () => {
     const both = { before_sensitive: true, after_sensitive: true }
     const plan = planOf({
       output_changes: {

@@ -31,7 +31,7 @@ const edited = (state: Redacted.Redacted<Uint8Array>, name: string, edit: (insta
   return Redacted.make(new TextEncoder().encode(JSON.stringify({ ...whole, serial: serial + 1, resources: changed })))
 }
 
-/** Lines in which the tool describes each change of a plan, without the leading symbols. */
+/** Returns the lines in which the tool describes each change of a plan, without the leading symbols. */
 const toolLines = (plan: PlanOutcome): ReadonlyArray<string> => {
   const folder = mkdtempSync(join(tmpdir(), "plan-shown-"))
   try {

@@ -32,7 +32,7 @@ const tuple = (more: Partial<ProviderCredentials>): ProviderCredentials => ({
 const own = (more: Partial<ProviderCredentials> = {}) =>
   tuple({ provided: "cloud", values: { DEMO_TOKEN: secret("own-canary") }, ...more })
 
-/** A runner that provides these credentials as `cloud`. */
+/** Creates a runner that provides these credentials as `cloud`. */
 const providing = (values: ProviderCredentials["values"], more: Partial<ProvidedSet> = {}) =>
   Effect.provideService(ProvidedCredentials, {
     described: Effect.succeed(["cloud"]),

@@ -48,7 +48,7 @@ const google: ProvidedSet = {
   ]
 }
 
-/** The tool's JSON description of a plan that uses Google's provider. */
+/** Returns the tool's JSON description of a plan that uses Google's provider. */
 const googlePlan = (more: object = {}) =>
   JSON.stringify({
     format_version: "1.2",

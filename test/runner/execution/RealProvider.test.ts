@@ -264,7 +264,7 @@ describe("Real providers", () => {
           const foreign = yield* applyWith(tampered)
           expect(foreign).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
           expect(foreign.diagnostics[0]?.summary).toContain("does not match any of the checksums recorded")
-          // Without a lock, no provider is installed, and the tool reports the missing provider.
+          // If there is no lock, no provider is installed, and the tool reports the missing provider.
           const lost = yield* applyWith(undefined)
           expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
           expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")

@@ -214,7 +214,7 @@ describe("Oversized packages", () => {
         return sum + (found?.size ?? 0)
       }, 0)
 
-  /** A package with `files` files, each `chunks` times 16 MiB of zeros. */
+  /** Creates a package with `files` files, each `chunks` times 16 MiB of zeros. */
   const bomb = (files: number, chunks: number) => {
     const chunk = Buffer.alloc(zeros(1))
     const checksum = Array.from({ length: chunks }).reduce<number>((sum) => crc32(chunk, sum), 0)
@@ -298,7 +298,7 @@ describe("Provider store", () => {
       writeFileSync(join(installed, "docs", "README"), "text")
       return body(folder, installed)
     })
-  // Computed with the tool's own function for these two files.
+  // The expected hash of these two files, computed in the way that the tool does.
   const digest = (text: string) => createHash("sha256").update(text).digest("hex")
   const hash = `h1:${createHash("sha256")
     .update(`${digest("text")}  docs/README\n${digest("program")}  terraform-provider-x\n`)

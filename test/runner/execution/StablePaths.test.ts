@@ -13,7 +13,7 @@ const stablePaths = Layer.provideMerge(StablePaths.layer, runnerWith({ isolation
 
 const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** Two Runs of the same Capsule, in separate folders. */
+/** Prepares two Runs of the same Capsule, in separate folders. */
 const twoRuns = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const { insideRoot } = yield* Sandbox

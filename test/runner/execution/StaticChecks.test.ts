@@ -13,7 +13,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Checks the modules of a commit with these files. */
+/** Checks the modules of a commit that contains these files. */
 const checked = Effect.fnUntraced(function* (
   branch: string,
   files: Record<string, string>,

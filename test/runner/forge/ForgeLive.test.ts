@@ -29,7 +29,7 @@ const serve = { github: fakeGitHub, gitlab: fakeGitLab, forgejo: fakeForgejo }
 const client = (allowOrigins: ReadonlyArray<string>) =>
   Layer.fresh(ForgeLive.layer).pipe(Layer.provide(GitPolicy.layerWith({ allowOrigins })))
 
-/** A fake forge with one repository, a token for svc's account, and a client for the forge. */
+/** Starts a fake forge with one repository, and creates a token for svc's account, and a client for the forge. */
 const world = Effect.fnUntraced(function* (kind: ForgeKind) {
   const state = forgeState()
   const address = yield* serve[kind](state)

@@ -83,7 +83,7 @@ const ways: ReadonlyArray<readonly [string, Way]> = [
   ["the fetch by native git", fetchBy("native")]
 ]
 
-/** Two Git servers. The credentials belong to the first server. */
+/** Starts two Git servers. The credentials belong to the first server. */
 const servers = Effect.gen(function* () {
   const { gitdir, second } = yield* repository
   const trusted = yield* serveByHttpBackend(gitdir)
@@ -113,7 +113,8 @@ describe("Credential origins", () => {
         const elsewhere = [
           [foreign.url, [trusted.origin]],
           [foreign.url, []],
-          // The same server under another host name, without its port, or with another scheme.
+          // In these cases, the credentials are for the same server under another host name, without its port, or with
+          // another scheme.
           [trusted.url, [`http://localhost:${trusted.port}`]],
           [trusted.url, ["http://127.0.0.1"]],
           [trusted.url, [`https://127.0.0.1:${trusted.port}`]],

@@ -99,7 +99,7 @@ describe("Hostile Git servers", () => {
     () =>
       Effect.gen(function* () {
         for (const status of [429, 503]) {
-          /** Number of responses that request a retry before a normal response. */
+          /** Starts a server that requests a retry this many times before it responds normally. */
           const busyFor = (times: number) => {
             let left = times
             return httpServer((request, response) => {

@@ -73,7 +73,7 @@ describe("Oversized packs", () => {
     ]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`svc rejects a pack during unpacking: ${name}, by ${way}`, () =>
+      it.live(`${way} rejects a pack while the pack is being unpacked: ${name}`, () =>
         Effect.gen(function* () {
           const bytes = bomb()
           expect(bytes.length).toBeLessThan(4 * mebibyte)

@@ -42,26 +42,30 @@ const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string
     Effect.provide(Layer.fresh(client(allowOrigins, addresses)))
   )
 
-it.live("an OAuth client rejects metadata from another issuer, without PKCE, or behind a redirect", () =>
-  Effect.gen(function* () {
-    const { issuer, state } = yield* pliantServer
-    const told = (metadata: Readonly<Record<string, unknown>>) => {
-      state.metadata = metadata
-      return refusal(at(issuer), [issuer])
-    }
-    expect(yield* told({ issuer: "https://evil.example" })).toContain("unusable")
-    expect(yield* told({ issuer: `${issuer}/tenant` })).toContain("unusable")
-    expect(yield* told({ code_challenge_methods_supported: ["plain"] })).toContain("PKCE")
-    expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
-    expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
-    expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain("no https address")
-    // If the operator declares that the server supports PKCE although its metadata does not mention it, svc sends a
-    // challenge, and never sends the verifier in plain text.
-    state.metadata = { code_challenge_methods_supported: undefined }
-    const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
-    expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")
-    expect(url).not.toContain(Redacted.value(asked.codeVerifier))
-  })
+it.live(
+  "an OAuth client rejects metadata that is from another issuer, does not declare PKCE, or is behind a redirect",
+  () =>
+    Effect.gen(function* () {
+      const { issuer, state } = yield* pliantServer
+      const told = (metadata: Readonly<Record<string, unknown>>) => {
+        state.metadata = metadata
+        return refusal(at(issuer), [issuer])
+      }
+      expect(yield* told({ issuer: "https://evil.example" })).toContain("unusable")
+      expect(yield* told({ issuer: `${issuer}/tenant` })).toContain("unusable")
+      expect(yield* told({ code_challenge_methods_supported: ["plain"] })).toContain("PKCE")
+      expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
+      expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
+      expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain(
+        "no https address"
+      )
+      // If the operator declares that the server supports PKCE although its metadata does not mention it, svc sends a
+      // challenge, and never sends the verifier in plain text.
+      state.metadata = { code_challenge_methods_supported: undefined }
+      const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
+      expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")
+      expect(url).not.toContain(Redacted.value(asked.codeVerifier))
+    })
 )
 
 it.live("an OAuth client accepts plain http and private addresses only for origins that the operator allows", () =>

@@ -10,7 +10,7 @@ const mark = "[redacted var.s]"
 const redactor = (...secrets: ReadonlyArray<string>) =>
   new Redactor(secrets.map((secret) => ({ origin: "var.s", value: Redacted.make(secret) })))
 
-/** Output released after each line and at the end. */
+/** Returns the output released after each line and at the end. */
 const shown = (target: Redactor, lines: ReadonlyArray<string>): ReadonlyArray<RedactedLine> => {
   const stream = target.lines()
   return [...lines.flatMap((line) => stream.push([line])), ...stream.end()]

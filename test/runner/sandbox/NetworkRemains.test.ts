@@ -57,7 +57,7 @@ const standIn = Effect.fnUntraced(function* (script: string) {
   return { folder, child, says, announced }
 })
 
-/** Traffic flows that the fake service has started so far. */
+/** Tracks the processes that the fake service has started so far. */
 const startedBy = (child: { readonly pid: number }) =>
   Effect.acquireRelease(
     Effect.sync(() => {

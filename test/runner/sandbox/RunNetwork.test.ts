@@ -48,7 +48,7 @@ const listening = (address: string) =>
     ({ close }) => Effect.sync(close)
   )
 
-/** A script that prints `reached`, or the name of the error. */
+/** Returns a script that prints `reached`, or the name of the error. */
 const connect = (address: string, port: number) =>
   `const s = require("node:net").connect({ host: "${address}", port: ${port}, timeout: 3000 });
    s.on("data", (d) => { console.log(String(d)); s.destroy() });

@@ -50,7 +50,7 @@ const runShell = Effect.fnUntraced(function* (box: OpenSandbox, command: Sandbox
   return { stdout: stdout ?? "", stderr: stderr ?? "", end: yield* child.end }
 })
 
-/** States of a user's remaining processes, except zombies. */
+/** Returns the states of a user's remaining processes, except zombies. */
 const living = (userId: string) => {
   const list = Bun.spawnSync(["ps", "-u", userId, "-o", "stat="])
   return list.stdout
@@ -214,8 +214,8 @@ describe("Sandbox", () => {
         const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
           .stdout.toString()
           .trim()
-        // Without a folder, the copies are temporary. With a folder, the copies are permanent. If the folder cannot be
-        // created, there are no copies.
+        // If no folder is given, the copies are temporary; otherwise they are permanent. If the folder cannot be created,
+        // there are no copies.
         for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
           const { stdout } = yield* Effect.gen(function* () {
             const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })

@@ -4,7 +4,7 @@ import { ConfigReader } from "../../../runner/scan/ConfigReader.ts"
 import { HclParser, type HclVerdict } from "../../../runner/scan/HclParser.ts"
 import { it } from "../../support/Effect.ts"
 
-/** A parser that returns prepared results and records its calls. */
+/** Creates a parser that returns prepared results and records its calls. */
 const parserThatSays = (verdict: HclVerdict) => {
   const asked: Array<string> = []
   const parser = Layer.succeed(HclParser, {

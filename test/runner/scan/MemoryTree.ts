@@ -3,7 +3,7 @@ import { type OmittedEntry, SourceFileUnreadable, type SourceTree } from "../../
 
 const encoder = new TextEncoder()
 
-/** An in-memory tree with the given files. `reads` counts the reads of each file. */
+/** Creates an in-memory tree with the given files. `reads` counts the reads of each file. */
 export const memoryTree = (
   contents: Readonly<Record<string, string | Uint8Array>>,
   omitted: ReadonlyArray<OmittedEntry> = []

@@ -14,7 +14,9 @@ const json = (name: string) => JSON.stringify({ output: { [name]: { value: 1 } }
 interface Rule {
   readonly rule: string
   readonly files: Readonly<Record<string, string>>
-  /** The module's Outputs according to OpenTofu, and the reason if the given version rejects the module. */
+  /**
+   * The Outputs that the module has according to OpenTofu. If `version` rejects the module, `refusals` lists the reasons.
+   */
   readonly outputs?: ReadonlyArray<string>
   readonly version?: string
   readonly refusals?: ReadonlyArray<string>

@@ -5,7 +5,7 @@ import { httpServer } from "../../support/HttpServer.ts"
 import { build, repository, ways } from "./BuildHarness.ts"
 
 describe("Damaged packs", () => {
-  /** A proxy to a Git server that damages packs. */
+  /** Starts a proxy to a Git server that damages packs. */
   const tampering = (origin: string, change: (pack: Buffer) => Buffer) =>
     httpServer((request, response) => {
       const parts: Array<Buffer> = []

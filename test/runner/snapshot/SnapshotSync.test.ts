@@ -53,7 +53,7 @@ const sync = (
 /** Reads from /proc. Returns an empty string if the process has exited in the meantime. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
-/** The command lines of the processes whose working directory is in a folder. */
+/** Returns the command lines of the processes whose working directory is in a folder. */
 const processesIn = (folder: string) =>
   fs
     .readdirSync("/proc")
@@ -63,7 +63,7 @@ const processesIn = (folder: string) =>
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-/** A program that replaces the fetch process. */
+/** Replaces the fetch process with a script. */
 const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 

@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 const mebibyte = 1024 * 1024
 const block = 512
 
-/** A member of a tar archive, followed by as many zeros as its declared size. */
+/** Returns a member of a tar archive, followed by as many zeros as its declared size. */
 const member = (path: string, size: number) => {
   const header = new Header({ path, size, mode: 0o755, type: "File" })
   const bytes = Buffer.alloc(block * (1 + Math.ceil(size / block)))

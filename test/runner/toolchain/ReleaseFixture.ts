@@ -6,7 +6,7 @@ import { fetchServer } from "../../support/FetchServer.ts"
 
 export const platform = currentPlatform(process.platform, process.arch)?.name ?? "unsupported"
 
-/** A script that responds like a tool, and appends a line to `calls` at each start. */
+/** Returns a script that responds like a tool, and appends a line to `calls` at each start. */
 export const toolScript = (title: "OpenTofu" | "Terraform", version: string, calls = "/dev/null") => `#!/bin/sh
 echo started >> '${calls}'
 if [ "$2" = "-json" ]; then
@@ -44,7 +44,7 @@ export interface Release {
   readonly signature: Uint8Array
 }
 
-/** Files of a release, as the project publishes them. `prepare` may replace the contents of the archive. */
+/** Creates the files of a release, as the project publishes them. `prepare` may replace the contents of the archive. */
 export const release = Effect.fnUntraced(function* (
   version: string,
   secret: string,
@@ -71,7 +71,7 @@ export const release = Effect.fnUntraced(function* (
   return { version, archive, sha256, sums, signature: yield* detached(sums, secret) } satisfies Release
 })
 
-/** A mirror on loopback that serves the files given to `publish`, and counts requests. */
+/** Starts a mirror on loopback that serves the files given to `publish`, and counts requests. */
 export const releaseMirror = Effect.gen(function* () {
   const files = new Map<string, Uint8Array>()
   let requests = 0

@@ -21,7 +21,7 @@ const setUp = Effect.gen(function* () {
   const tools = path.join(root, "tools")
   const messages: Array<unknown> = []
   const logger = Logger.layer([Logger.make(({ message }) => messages.push(message))])
-  /** A newly started service. */
+  /** Resolves the tool as a newly started service would. */
   const resolve = (change: Partial<DownloadSettings> = {}, searchPath = "") => {
     const officialKey = { url: new URL("http://127.0.0.1:1/none"), fingerprint: "0".repeat(40) }
     const trusted = { trustedKey: Option.some(key.trusted), officialKey, archiveSha256: Option.none() }

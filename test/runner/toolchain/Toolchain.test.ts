@@ -35,7 +35,7 @@ const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, strin
 const tofu = toolScript("OpenTofu", "1.9.0")
 const terraform = toolScript("Terraform", "1.11.4")
 
-/** A search path with a tool that appends a line to `calls` at each start. */
+/** Creates a search path with a tool that appends a line to `calls` at each start. */
 const counted = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const searchPath = yield* folder({ calls: "" })
@@ -170,7 +170,7 @@ describe("Toolchain", () => {
     () =>
       Effect.gen(function* () {
         const { calls, file, fileSystem, searchPath } = yield* counted
-        // Other contents in the same file, with the same size and modification time.
+        // Replaces the contents of the file, and keeps its size and modification time.
         const install = Effect.fnUntraced(function* (version: string) {
           yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), {
             mode: 0o755

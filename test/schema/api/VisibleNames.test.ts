@@ -32,7 +32,7 @@ const fields = Object.values(SvcApi.groups).flatMap((group) =>
   )
 )
 
-// This field does not introduce a name: it refers to an existing Output by the name that the module gave it.
+// This field introduces no name: it contains the name that the module gave to an existing Output.
 const references = new Set(["POST /api/v1/output-shares outputs name"])
 const invisible = [
   "\u200b",

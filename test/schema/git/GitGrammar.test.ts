@@ -72,7 +72,7 @@ const addresses: Readonly<Record<string, Entrance>> = {
   "a fetch": (text) => Result.getOrUndefined(fetchableAddress(text, policy))
 }
 
-/** Code that stores another form of the address, or no address. */
+/** Code that accepts or rejects an address, but stores another form of the address or no address. */
 const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
@@ -370,7 +370,7 @@ describe("a ref", () => {
   )
 })
 
-/** Regular expressions for addresses that are not repository addresses, by subject. */
+/** Regular expressions for addresses that are not repository addresses, keyed by subject. */
 const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/scan/ModuleSource.ts", "the sources of module calls, which are never fetched"],
   ["runner/git/PullRequestRefs.ts", "the number of a pull request among the refs that a server lists"],

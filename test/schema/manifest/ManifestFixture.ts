@@ -67,7 +67,7 @@ export const sourceBuild = (more: JsonObject = {}): JsonObject => ({
   ...more
 })
 
-/** A manifest with one root module. `install` overrides fields of the manifest's `install`. */
+/** Returns a manifest with one root module. `install` overrides fields of the manifest's `install`. */
 export const manifest = (version: ManifestVersion, module: JsonObject = {}, install: JsonObject = {}): JsonObject => ({
   apiVersion: version,
   kind: "Repository",

@@ -11,7 +11,7 @@ test("the retention page in the documentation contains the retention table", () 
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })
 
-test("every retention period is used, and the code that removes records repeats none of them", () => {
+test("every retention period is used, and the code that removes records repeats no period", () => {
   const files = ["actors", "runner"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))

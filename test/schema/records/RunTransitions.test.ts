@@ -45,7 +45,7 @@ describe("Run transitions", () => {
     expect([...reached].toSorted()).toEqual([...statuses].toSorted())
   })
 
-  test("every Run ends in a final status, except for an approved plan that was never used", () => {
+  test("every Run ends in a final status, except for an approved plan that was never applied", () => {
     const leaving = standings.filter(
       (run) => isFinalStatus(run.status) && statuses.some((to) => transitionEvent(run, to) !== undefined)
     )

@@ -25,7 +25,10 @@ const Members = Schema.Struct({
 const Made = Schema.Struct({ subject: Subject, email: Schema.String })
 const Invited = Schema.Struct({ invitation: Schema.Struct({ email: Schema.String }), link: Schema.String })
 
-/** A server, its `svc admin` commands, and requests from Olga, who operates the server and owns a Workspace. */
+/**
+ * Starts a server, and returns its `svc admin` commands and requests from Olga, who operates the server and owns a
+ * Workspace.
+ */
 const running = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   const { services, url } = yield* serve(dataDir)

@@ -29,7 +29,7 @@ const Codes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 const Active = Schema.Struct({ active: Schema.Boolean, recoveryCodes: Schema.Int })
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-/** The secret in Base32, the format that authenticator apps expect. */
+/** Decodes the secret from Base32, the format that authenticator apps expect. */
 const fromBase32 = (text: string): Uint8Array => {
   const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("")
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
@@ -39,7 +39,7 @@ const post = ({ headers }: Person, path: string, body: unknown = {}) => call(pat
 const state = ({ headers }: Person) =>
   Effect.flatMap(call("/auth/second-factor", { headers }), ({ json }) => Schema.decodeUnknownEffect(Active)(json))
 
-/** The code that the person's authenticator currently shows. */
+/** Returns the code that the person's authenticator currently shows. */
 const codeNow = (key: Uint8Array) =>
   Effect.map(Clock.currentTimeMillis, (millis) => codeOf(key, Math.floor(millis / 30_000)))
 

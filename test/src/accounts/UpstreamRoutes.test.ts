@@ -295,7 +295,7 @@ it.live("a confirmation requires a fresh sign-in at the provider as the same per
       (principal) => principal.confirmedAt !== undefined
     )
     const recently = Math.floor(Date.now() / 1000)
-    // Without `auth_time`, svc cannot verify when the person signed in. A sign-in six minutes ago is too old.
+    // If `auth_time` is missing, svc cannot verify when the person signed in. A sign-in six minutes ago is too old.
     for (const claims of [{}, { auth_time: recently - 360 }]) {
       const refused = yield* confirm(here, provider, claims)
       expect(refused.status).toBe(403)

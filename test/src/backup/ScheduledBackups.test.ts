@@ -20,7 +20,7 @@ const older = [backupName(Date.parse("2020-01-01T00:00:00Z")), backupName(Date.p
 /** An unfinished backup, left behind by a crash. */
 const leftOver = `${backupName(Date.parse("2020-01-03T00:00:00Z"))}.unverified.partial`
 
-/** A folder with two old backups and an unrelated file, and the settings for writing into it. */
+/** Creates a folder with two old backups and an unrelated file, and the settings for writing into it. */
 const prepared = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const root = yield* folder

@@ -10,7 +10,7 @@ import { folder, live, svc } from "./support/CommandLine.ts"
 
 const module = { "main.tf": `resource "terraform_data" "a" { input = "first" }` }
 
-/** The paths of all files below a folder. */
+/** Returns the paths of all files below a folder. */
 const filesBelow = Effect.fnUntraced(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   if (!(yield* files.exists(root))) return []

@@ -30,7 +30,7 @@ const doctor = Effect.fn("doctor")(function* (dataDir: string, environment: Read
 
 const stored = (dataDir: string) => Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(dataDir))))
 
-/** A data folder that a server has used and shut down cleanly. */
+/** Prepares a data folder that a server has used and shut down cleanly. */
 const usedFolder = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))

@@ -20,7 +20,7 @@ const runnable = Effect.map(commandHelps, (all) =>
   all.filter(({ help, path }) => (help.subcommands ?? []).length === 0 || path.join(" ") === "token")
 )
 
-/** Client commands that store data on this machine, or that use a server other than the login's server. */
+/** Returns true for client commands that store data on this machine, or that use a server other than the login's server. */
 const isLocal = ({ path }: CommandHelp) =>
   ["login", "logout", "context", "completion"].includes(path[0] ?? "") || path.join(" ") === "invite accept"
 
@@ -79,17 +79,17 @@ const expectAll = (
   expect(ended.filter((one) => one.code !== code)).toEqual([])
 }
 
-/** True if the command's arguments identify a record that must exist. */
+/** Returns true if the command's arguments identify a record that must exist. */
 const namesRecord = ({ help }: CommandHelp) =>
   (help.args ?? []).some(
     ({ name, required }) =>
       required && ["capsule", "run", "plan", "source", "connection", "workspace", "member", "invitation"].includes(name)
   )
 
-/** `svc token` prints the stored token without contacting the server. */
+/** Excludes `svc token`, which prints the stored token without contacting the server. */
 const asksServer = ({ path }: CommandHelp) => path.join(" ") !== "token"
 
-/** A server with one person in one Workspace, and that person's token. */
+/** Starts a server with one person in one Workspace, and that person's token. */
 const served = Effect.gen(function* () {
   const { services, url } = yield* serve(`${yield* folder}/data`)
   const issued = yield* Effect.gen(function* () {

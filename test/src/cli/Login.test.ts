@@ -7,7 +7,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 
-/** A server with the device flow, which answers polls with the items of `polls`, in order. */
+/** Starts a server with the device flow, which answers polls with the items of `polls`, in order. */
 const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<object>) {
   const state = { polls: [...polls], forms: [] as Array<string>, expiresIn: 900, origin: "" }
   const { origin, requests } = yield* httpServer((request, response) => {

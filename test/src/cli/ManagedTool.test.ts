@@ -12,7 +12,7 @@ import { live } from "./support/CommandLine.ts"
 
 const version = "1.9.2"
 
-/** A machine without the tool, and a mirror with one release of the tool. */
+/** Prepares a machine without the tool, and a mirror with one release of the tool. */
 const machine = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-managed-tool-" })
@@ -29,7 +29,7 @@ const machine = Effect.gen(function* () {
     version
   ]
   const nothingOnPath = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PATH: "" }))
-  /** The same steps that the server performs at startup. */
+  /** Performs the same steps as the server does at startup. */
   const start = Effect.gen(function* () {
     const settings = yield* loadSettings(new Map(Object.entries({ dataDir, ...given })), Option.none())
     const found = toolchain(settings).pipe(Layer.provide(Layer.fresh(DataFolder.layer(dataDir))))

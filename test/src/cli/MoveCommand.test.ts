@@ -8,7 +8,7 @@ import { emptyDatabase, hasPostgres } from "../../support/PostgresTests.ts"
 import { newKeyring } from "../database/support/Keyrings.ts"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
-/** A data folder with a database and a master key, and a settings file with this address. */
+/** Creates a data folder with a database and a master key, and a settings file with this address. */
 const installation = Effect.fnUntraced(function* (databaseUrl: string | undefined) {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* folder

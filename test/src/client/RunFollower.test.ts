@@ -117,7 +117,7 @@ describe("Following Runs", () => {
   it.live("following a Run behaves the same on Node", () =>
     Effect.gen(function* () {
       const node = Bun.which("node")
-      // Every machine with npm has Node. Without Node, the test is skipped.
+      // Every machine with npm has Node. If Node is missing, the test is skipped.
       if (node === null) return
       const journal = yield* Journal
       const { url } = yield* TestServer

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 
 type Answer = { readonly status: number; readonly retryAfter?: string } | "unreachable"
 
-/** A server that returns these responses in order and records its requests. */
+/** Starts a server that returns these responses in order and records its requests. */
 const serverWith = (answers: ReadonlyArray<Answer>) => {
   const asked: Array<string> = []
   const client = HttpClient.make((request) => {

@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
 
-/** A key and a nonce, with the same operations implemented by the service and by WebCrypto. */
+/** Creates a key and a nonce, and returns the same operations with them as implemented by the service and by WebCrypto. */
 const world = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const key = yield* Aead.key(Aead.aes256Gcm, yield* random.randomBytes(32))

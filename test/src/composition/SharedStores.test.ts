@@ -11,7 +11,7 @@ import { on } from "../../actors/base/node/support/Servers.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
-/** The stores of a server that has its own disk. */
+/** Returns the stores of a server that has its own disk. */
 const server = Effect.fnUntraced(function* (shared = true) {
   const folder = yield* temporaryFolder
   const own = Layer.merge(

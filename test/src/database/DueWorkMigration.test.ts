@@ -47,7 +47,7 @@ const source = {
   updated_at: at
 }
 
-/** Messages in the tables and format of the library that earlier releases used. */
+/** Stores messages in the tables and format of the library that earlier releases used. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE IF NOT EXISTS cluster_messages (id INTEGER PRIMARY KEY, message_id TEXT UNIQUE, shard_id TEXT NOT NULL,

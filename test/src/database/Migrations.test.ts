@@ -36,7 +36,7 @@ const upTo = (version: number) =>
 // The database does not have to survive a crash, so it skips disk syncs.
 const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
 
-/** Runs the effect on a database with this content. Without content, the database is empty. */
+/** Runs the effect on a database with this content. If there is no content, the database is empty. */
 const onDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>, content?: Uint8Array) =>
   Effect.flatMap(temporaryFolder, (folder) => {
     const file = `${folder}/svc.db`

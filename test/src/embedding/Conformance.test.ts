@@ -54,7 +54,7 @@ const ways: ReadonlyArray<readonly [name: string, way: Way]> = [
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** The program under test. It runs once over each transport, without knowing which one it uses. */
+/** Defines a program under test, which runs once over each transport and does not know which transport it uses. */
 const program = (
   name: string,
   body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | PlaneFixture>,

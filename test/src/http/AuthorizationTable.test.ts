@@ -32,7 +32,7 @@ type Declared =
   | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited" | "records" | "rebinds">
   | Exclude<AccessRule, { kind: "workspace" }>
 
-/** The access rule that a route must declare to behave as its row requires. */
+/** Returns the access rule that a route must declare in order to match its row in the table. */
 const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   if (lets("anon")) return { kind: "public" }

@@ -112,7 +112,7 @@ const nothing: Body = () => ({})
 const guarded = (authorityGuard: string) => ({ expected: { authorityGuard } })
 const guardMoved = "has changed since its guard was read"
 
-/** Races by group and name of the route. */
+/** Races, keyed by the group and the name of the route. */
 export const races: ReadonlyMap<string, Race> = new Map<string, Race>([
   [
     "accountTokens.create",

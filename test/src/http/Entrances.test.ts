@@ -63,7 +63,7 @@ const application = applicationOver(
 const pathOf = (path: string) => path.replace("{sourceId}", world.sourceId).replace(/\{\w+\}/g, "x")
 
 const pieceBytes = 16 * 1024
-/** A body that never ends. `pulled` counts the bytes that were read. */
+/** Creates a body that never ends. `pulled` counts the bytes that were read. */
 const endless = () => {
   const state = { pulled: 0 }
   const body = new ReadableStream<Uint8Array>({
@@ -75,7 +75,7 @@ const endless = () => {
   return { state, body }
 }
 
-/** A body that stops after its first byte. */
+/** Creates a body that stops after its first byte. */
 const silent = () =>
   new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array([0x20])) })
 

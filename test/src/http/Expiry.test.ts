@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 
 const files = { "main.tf": `output "greeting" { value = "hello" }` }
 
-/** A clock like the machine's, which the test can move forward. */
+/** Creates a clock like the machine's that the test can move forward. */
 const movedClock = Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
   let ahead = 0
   const millis = () => clock.currentTimeMillisUnsafe() + ahead
@@ -29,7 +29,7 @@ const movedClock = Effect.map(Clock.clockWith(Effect.succeed), (clock) => {
   return { moved, pass }
 })
 
-/** Cleanup, run only when the test requests it. */
+/** Builds a cleanup that runs only when the test requests it. */
 const cleanups = Effect.gen(function* () {
   const asked = yield* Queue.unbounded<void>()
   const done = yield* Queue.unbounded<void>()

@@ -20,8 +20,8 @@ const files = {
 }
 
 /**
- * A database that makes the next commit of a request durable but does not acknowledge the commit. The command fails as if
- * the connection had dropped between the commit and the response.
+ * Creates a database that makes the next commit of a request durable but does not acknowledge the commit. The command fails
+ * as if the connection had dropped between the commit and the response.
  */
 const unacknowledged = () => {
   let isArmed = false
@@ -49,7 +49,7 @@ const unacknowledged = () => {
   return { layer, next }
 }
 
-/** A proxy in front of a Git server that holds every request until the test opens the proxy. */
+/** Creates a proxy in front of a Git server that holds every request until the test opens the proxy. */
 const gate = () => {
   let opened = Promise.withResolvers<void>()
   opened.resolve()

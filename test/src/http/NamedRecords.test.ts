@@ -56,7 +56,7 @@ test("the table of routes lists each body field that refers to a record", () => 
   expect(written.length).toBeGreaterThan(40)
 })
 
-/** A record of each kind outside the limits, by the last part of the field name. */
+/** A record of each kind outside the limits, keyed by the last part of the field name. */
 const outside: Readonly<Record<string, string>> = {
   authConnectionId: world.connectionId,
   baseInstallConfigId: id("icfg"),
@@ -195,7 +195,7 @@ const reached = authorizationTable.filter(({ method, path }) => {
   return rule.kind === "workspace" && Object.values(rule.records ?? {}).some((kind) => kind !== "person")
 })
 
-/** A record of each kind within the limits, by the last part of the field name. */
+/** A record of each kind within the limits, keyed by the last part of the field name. */
 const inside: Readonly<Record<string, string>> = {
   baseInstallConfigId: world.capsuleConfigId,
   capsuleId: world.capsuleId,

@@ -37,7 +37,7 @@ const unknown = (id: string) => id.replace(/[^_]+$/, "q".repeat(24))
 
 const decodeError = Schema.decodeUnknownOption(ErrorEnvelope)
 
-/** All credentials of a caller, because some routes accept only one kind. */
+/** Returns all credentials of a caller, because some routes accept only one kind. */
 const credentialsOf = Effect.fnUntraced(function* (subject: string) {
   const session = yield* (yield* Sessions).open({ subject, method: "password" })
   const token = yield* (yield* AccessTokens).create(serviceContext, subject, { name: "own", scopes: ["read", "write"] })

@@ -58,7 +58,7 @@ const isForOwners = ({ rule }: Route) => rule.kind === "workspace" && rule.role 
 /** Routes with the rule `token` accept only personal tokens. */
 const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
 
-/** The credential to use for the route: a token where tokens are accepted, otherwise a session. */
+/** Returns the credential to use for the route: a token where tokens are accepted, otherwise a session. */
 const credentialOf = Effect.fnUntraced(function* (route: Route) {
   if (wantsSession(route)) {
     const { secret } = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
@@ -70,7 +70,7 @@ const credentialOf = Effect.fnUntraced(function* (route: Route) {
   return headers
 })
 
-/** An access token from the issuer, used for routes that accept tokens. */
+/** Obtains an access token from the issuer, used for routes that accept tokens. */
 const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken }) => {
   const headers: Headers = {
     authorization: `Bearer ${typeof accessToken === "string" ? accessToken : Redacted.value(accessToken)}`
@@ -78,7 +78,7 @@ const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken 
   return headers
 })
 
-/** One credential of each kind, which is created when first needed and shared by all routes in a test. */
+/** Returns one credential of each kind, which is created when it is first needed and shared by all routes in a test. */
 const sharedCredentials = (isOAuth: boolean) => {
   const kinds = new Map<boolean, Headers>()
   return Effect.fnUntraced(function* (route: Route) {
@@ -286,7 +286,7 @@ tests.live("every route refuses an expired credential, even if nothing was commi
   })
 )
 
-tests.live("every route refuses expired OAuth tokens, even without a commit in between", () =>
+tests.live("every route refuses expired OAuth tokens, even if nothing was committed since their last use", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads.filter(takesOAuth)) {

@@ -50,7 +50,7 @@ const address = (route: Route, target: Target) => {
 
 const takesBody = (route: Route) => route.method !== "GET" && route.method !== "DELETE"
 
-/** A body that identifies its Workspace but is otherwise invalid. */
+/** Returns a body that identifies its Workspace but is otherwise invalid. */
 const brokenBody = (route: Route, target: Target) =>
   takesBody(route)
     ? { body: JSON.stringify({ workspaceId: target.workspaceId, fromWorkspaceId: target.workspaceId, bogus: 1 }) }

@@ -39,7 +39,10 @@ const module = (resource: string, more = "") => ({
     ${more}`
 })
 
-/** Reads of records that do not exist in this Workspace. They always return `not_found`. */
+/**
+ * Path parameters that identify records which do not exist in this Workspace. Reads with these parameters always return
+ * `not_found`.
+ */
 const absent = new Set([
   "connectionId",
   "deliveryId",
@@ -118,7 +121,7 @@ const scene = Effect.gen(function* () {
   return { ...plane, capsuleId, names, viewer }
 })
 
-/** All combinations of ids that complete a path. */
+/** Returns the path completed with every combination of ids. */
 const pathsOf = (path: string, names: Readonly<Record<string, ReadonlyArray<string>>>): ReadonlyArray<string> => {
   const name = /:(\w+)/.exec(path)?.[1]
   if (name === undefined) return [path]
@@ -127,7 +130,7 @@ const pathsOf = (path: string, names: Readonly<Record<string, ReadonlyArray<stri
   return values.flatMap((value) => pathsOf(path.replace(`:${name}`, value), names))
 }
 
-/** The queries for a route: its required parameters alone, and again with the secret in every text filter. */
+/** Returns the queries for a route: its required parameters alone, and again with the secret in every text filter. */
 const queriesOf = ({ path }: Route, names: Readonly<Record<string, ReadonlyArray<string>>>, address: string) => {
   const found = operations.find((known) => known.method === "GET" && known.path === path)
   const query = (found?.operation.parameters ?? []).filter((parameter) => parameter.in === "query")

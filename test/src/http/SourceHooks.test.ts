@@ -78,7 +78,7 @@ const giteaHeaders = (body: string, own: string) => ({
   "x-hub-signature": `sha1=${hmac("sha1", body)}`,
   "x-hub-signature-256": `sha256=${hmac("sha256", body)}`
 })
-/** Without a secret, a forge sends empty signature headers. */
+/** If no secret is configured, a forge sends empty signature headers. */
 const withoutSecret = {
   "x-gitea-signature": "",
   "x-gogs-signature": "",
@@ -351,7 +351,7 @@ test("svc does not use the request id of a proxy as a delivery id", () => {
 
 const piece = new Uint8Array(512 * 1024).fill(120)
 
-/** A signed request, sent in chunks without a length. */
+/** Builds a signed request that is sent in chunks without a length. */
 const chunked = (bytes: number): RequestInit => {
   const hash = createHmac("sha256", secret)
   const sizes = Array.from({ length: Math.ceil(bytes / piece.length) }, (_, index) =>

@@ -70,7 +70,7 @@ tests.live("every bundled package has its licence text, and an allowed licence",
   })
 )
 
-/** A repository with a single service package. */
+/** Creates a repository with a single service package. */
 const repositoryOf = Effect.fnUntraced(function* (options: {
   readonly license?: string
   readonly text?: string

@@ -30,7 +30,7 @@ const client = (id: string, redirects: ReadonlyArray<string>) => ({
 })
 const before = [client("app", [kept, gone]), client("bystander", [gone]), client("retired", [gone])]
 
-/** A server with a policy file and a client file, and commands to edit and reload them. */
+/** Starts a server with a policy file and a client file, and returns commands to edit and reload these files. */
 const server = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const at = yield* folder

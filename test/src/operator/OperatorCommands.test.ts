@@ -9,7 +9,7 @@ import { serve } from "./support/Server.ts"
 const password = "a long enough password"
 const other = "another long password"
 
-/** A server on a separate data folder, and `svc admin` commands for it. */
+/** Starts a server on a separate data folder, and returns `svc admin` commands for the server. */
 const running = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   const server = yield* serve(dataDir)

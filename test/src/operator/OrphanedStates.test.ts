@@ -15,7 +15,7 @@ const secret = "canary-left-over-password"
 // Larger than any response that a client normally accepts.
 const bytes = new TextEncoder().encode(`{"torn": "${secret}"`.padEnd(17 * 1024 * 1024))
 
-/** A server on a separate data folder, in which an apply has left an incomplete state file. */
+/** Prepares a server on a separate data folder, in which an apply has left an incomplete state file. */
 const furnished = Effect.gen(function* () {
   const root = yield* folder
   const dataDir = `${root}/data`

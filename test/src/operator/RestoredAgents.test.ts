@@ -11,7 +11,7 @@ import { restoredWith, asked, type Item } from "./support/RestoredInstallation.t
 
 const machineFacts = { ...anyFacts, version }
 
-/** A pool with its grants to the Workspace, one agent, and a token to enrol more. */
+/** Creates a pool with its grants to the Workspace, one agent, and a token to enrol more. */
 const agentsAt = Effect.fnUntraced(function* (url: string) {
   const pools = yield* Pools
   yield* pools.create("far", {})

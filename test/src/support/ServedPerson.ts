@@ -8,7 +8,7 @@ import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
-/** The real server on a separate data folder, in this process, with one signed-in person. */
+/** Runs the real server on a separate data folder, in this process, with one signed-in person. */
 export const servedPerson = Effect.gen(function* () {
   const dataDir = yield* migratedFolder
   const settings = yield* loadSettings(

@@ -97,5 +97,5 @@ const asMethod = (method: string) => {
 
 let made: ServerDescription | undefined
 
-/** Built when a process checks its first response. */
+/** Returns the server's description, which is built when a process checks its first response. */
 export const serverDescription = (): ServerDescription => (made ??= read())

@@ -137,7 +137,7 @@ const inRepository = (
   return ok({ permission: repository.collaborators.get(account.login) ?? "read", user: user(account) })
 }
 
-/** A fake of the REST API of Forgejo and Gitea, based on the public documentation. */
+/** Serves a fake of the REST API of Forgejo and Gitea, based on the public documentation. */
 export const fakeForgejo = (state: ForgeState) =>
   forgeServer(state, "/api/v1", 429, (request) => {
     const token = state.tokens.get(request.authorization.replace(/^token /, ""))

@@ -112,7 +112,7 @@ const isAppToken = (authorization: string, app: FakeApp): boolean => {
   )
 }
 
-/** A fake of GitHub's REST API (Enterprise Server), based on the public documentation. */
+/** Serves a fake of GitHub's REST API (Enterprise Server), based on the public documentation. */
 export const fakeGitHub = (state: ForgeState, app?: FakeApp) => {
   const expiries = new Map<string, number>()
   let issued = 0

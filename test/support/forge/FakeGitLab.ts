@@ -123,7 +123,7 @@ const inProject = (
   return ok(note(found))
 }
 
-/** A fake of GitLab's REST API, based on the public documentation. */
+/** Serves a fake of GitLab's REST API, based on the public documentation. */
 export const fakeGitLab = (state: ForgeState) =>
   forgeServer(state, "/api/v4", 429, (request) => {
     const token = state.tokens.get(request.authorization.replace(/^Bearer /, ""))

@@ -16,9 +16,9 @@ export const forgeToken = "forge-token"
 export type MergeWay = "merge" | "squash" | "rebase"
 
 /**
- * A repository that the installed Git serves, and its pull requests at a fake forge. The repository and the forge have the
- * same origin, because svc uses a forge Connection only for repositories at the origin of the forge. Everything is removed
- * when the Scope closes.
+ * Creates a repository that the installed Git serves, and its pull requests at a fake forge. The repository and the forge
+ * have the same origin, because svc uses a forge Connection only for repositories at the origin of the forge. Everything is
+ * removed when the Scope closes.
  */
 export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const fs = yield* FileSystem.FileSystem
@@ -134,13 +134,13 @@ export const forgeRepository = Effect.fnUntraced(function* (files: Readonly<Reco
       Object.assign(pullRequestOf(number), { state: "closed", merged: true, mergeCommit: git("rev-parse", "HEAD") })
     },
     headOf: (number: number): string => pullRequestOf(number).headCommit,
-    /** The text of svc's comment; empty without a comment. */
+    /** The text of svc's comment; empty if there is none. */
     comment: (number: number): string => {
       const comments = pullRequestOf(number).comments.filter(({ author }) => author.id === robot.id)
       if (comments.length > 1) throw new Error(`#${number} has ${comments.length} comments of svc.`)
       return comments[0]?.body ?? ""
     },
-    /** The newest status of the head commit. */
+    /** Returns the newest status of the head commit. */
     status: (number: number) => {
       const { headCommit } = pullRequestOf(number)
       return state.statuses.filter(({ commit }) => commit === headCommit).at(-1)

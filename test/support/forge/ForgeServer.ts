@@ -32,7 +32,7 @@ export const pageOf = <A>(items: ReadonlyArray<A>, query: URLSearchParams, size:
   return items.slice((page - 1) * perPage, page * perPage)
 }
 
-/** The repository that a request identifies by its path, its id, or a former path. */
+/** Finds the repository that a request identifies by its path, its id, or a former path. */
 export const lookedUp = (state: ForgeState, path: string) => {
   const current = state.repositories.find((one) => one.path === path)
   if (current !== undefined) return { repository: current.hidden ? undefined : current, moved: false }

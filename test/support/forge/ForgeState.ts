@@ -82,7 +82,7 @@ export interface FakeRepository {
   readonly collaborators: Map<string, string>
 }
 
-/** A fake forge, with methods for tests to change and inspect it. */
+/** Creates a fake forge, with methods for tests to change and inspect it. */
 export const forgeState = () => {
   let ids = 1000
   const repositories: Array<FakeRepository> = []

@@ -54,7 +54,7 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
 export const Applications = () => {
   const words = useWords(signInWords)
   const query = useQuery(grantsQuery)
-  // A server without an issuer does not have this route, so the page omits the list.
+  // If the server has no issuer, this route does not exist, so the page omits the list.
   if (query.error instanceof Fault && query.error.status === 404) return null
   return (
     <Panel flush title={words.applications} about={words.applicationsAbout}>

@@ -50,7 +50,7 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
 
 const linkStart = "/auth/upstream/start?link=true&return=%2Faccount"
 
-/** A navigation cannot wait for the identity prompt, so the prompt is shown first. */
+/** A navigation cannot wait for the identity prompt, so the prompt is shown before the navigation. */
 const startLinking = (event: MouseEvent): void => {
   event.preventDefault()
   const goOn = () => window.location.assign(linkStart)
@@ -61,8 +61,8 @@ const startLinking = (event: MouseEvent): void => {
 }
 
 /**
- * The person's identities at the server's sign-in provider. Linking redirects to the provider and back, so the page uses a
- * normal link for it.
+ * The person's identities at the server's sign-in provider. Linking an identity redirects to the provider and back, so the
+ * page uses a normal link for it.
  */
 export const Identities = () => {
   const words = useWords(signInWords)

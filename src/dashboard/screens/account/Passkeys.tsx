@@ -109,7 +109,7 @@ export const Passkeys = () => {
   const query = useQuery(passkeysQuery)
   const [adding, setAdding] = useState(false)
   const possible = passkeysPossible(window.location.hostname)
-  // A server without passkeys does not have this route, so the page omits the list.
+  // If the server does not support passkeys, this route does not exist, so the page omits the list.
   if (query.error instanceof Fault && query.error.status === 404) return null
   return (
     <Panel

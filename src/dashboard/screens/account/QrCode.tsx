@@ -3,7 +3,7 @@ import { encode } from "uqr"
 /** Width, in modules, of the white border that cameras need around a code. */
 const quietZone = 4
 
-/** The dark modules of a row as one path. Each run of dark modules is a rectangle of height 1. */
+/** Returns one path for the dark modules of a row. Each run of dark modules is a rectangle of height 1. */
 const rowPath = (row: ReadonlyArray<boolean>, y: number): string => {
   const runs: Array<string> = []
   for (let x = 0; x < row.length; x += 1) {

@@ -63,7 +63,7 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   })
   const finish = () => {
     onClose()
-    // Refreshes the data only now, because the refresh removes this dialog once the factor is active.
+    // Refreshes the data only when the dialog is done, because once the factor is active, refreshing removes this dialog.
     void refresh()
   }
   if (activate.data !== undefined) return <CodesOnce codes={activate.data} onClose={finish} />

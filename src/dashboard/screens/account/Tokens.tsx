@@ -71,7 +71,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
   )
 }
 
-/** The person's tokens. If a Workspace is given, only the tokens bound to that Workspace. */
+/** Lists the person's tokens. If a Workspace is given, lists only the tokens that are bound to that Workspace. */
 export const Tokens = ({ workspaceId }: { readonly workspaceId?: string }) => {
   const words = useWords(accountWords)
   const query = useQuery(tokensQuery)

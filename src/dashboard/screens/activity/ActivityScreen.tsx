@@ -25,7 +25,7 @@ const none: ReadonlyArray<Run> = []
 
 /**
  * Loads at most a hundred Runs since the day of the oldest visible event, to show the effects of plans, and to recognise syncs
- * that found nothing new. For events of older Runs, these details are missing.
+ * that found nothing new. If an event is about an older Run, these details are missing.
  */
 const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> => {
   const workspace = useWorkspace()
@@ -76,14 +76,17 @@ const words = {
   }
 }
 
-/** The options of a filter, including an unknown value from the address. */
+/** Returns the options of a filter. If the address contains an unknown value, the options include it. */
 const withChosen = (
   options: ReadonlyArray<readonly [string, string]>,
   chosen: string | undefined
 ): ReadonlyArray<readonly [string, string]> =>
   chosen === undefined || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]]
 
-/** An action's sentence as the text of a select option, without the subject's particle, the full stop or code marks. */
+/**
+ * Converts an action's sentence to the text of a select option: removes the subject's particle, the full stop and the code
+ * marks.
+ */
 const optionText = (sentence: string): string =>
   sentence
     .replace(/^が、?/, "")

@@ -94,7 +94,7 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy
-  // Without auto-update there is nothing to resume, and ending the hold only removes this notice.
+  // If auto-update is disabled, there is nothing to resume, and removing the pin only removes this notice.
   const isFollowing = capsule.autoUpdate.enabled
   // An ended Capsule cannot be pinned.
   if (pin === undefined || isEnded(capsule.status)) return null
@@ -131,7 +131,7 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 
-/** Auto-update's decisions about the newest snapshots. Renders nothing if there are no decisions. */
+/** Shows the decisions that auto-update has made about the newest snapshots. Renders nothing if there are no decisions. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()

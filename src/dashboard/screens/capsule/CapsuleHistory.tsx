@@ -26,7 +26,7 @@ import { historyWords } from "./HistoryWords.ts"
 import { Rollback } from "./Rollback.tsx"
 import { capsuleWords } from "./Words.ts"
 
-/** An item in a history row: a commit, its author, a check or the drift that it found. */
+/** An item in a history row: a commit, the author of the commit, a check, or the drift that the check found. */
 const Step = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <span className="history-step" data-step={name}>
     {children}
@@ -158,7 +158,7 @@ const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) 
   )
 }
 
-/** The states that changes produced and to which the Capsule can be rolled back. */
+/** States that a change produced and that the Capsule can be rolled back to. */
 const useRollbackTargets = (capsule: Capsule, oldest: string | undefined) => {
   const may = useMay()
   const query = useInfiniteQuery(stateVersionsQuery(capsule.id))
@@ -230,7 +230,7 @@ const useHistory = (capsule: Capsule) => {
 /** Number of changes that the overview shows. */
 const newest = 5
 
-/** The newest changes of a Capsule. */
+/** The newest changes to a Capsule. */
 export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(historyWords)
   const workspace = useWorkspace()
@@ -264,7 +264,7 @@ export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** All changes of a Capsule, page by page. */
+/** All changes to a Capsule, one page at a time. */
 export const CapsuleHistory = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(historyWords)
   const { query, url } = useHistory(capsule)

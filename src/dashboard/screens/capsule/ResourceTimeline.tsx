@@ -30,7 +30,7 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
   )
 }
 
-/** The commit, the plan, the approver and the apply of a change. */
+/** Shows the commit, plan, approver and apply of a change. */
 const Way = ({ event: { at, run } }: { readonly event: ResourceEvent }) => {
   const words = useWords(resourceWords)
   const terms = useWords(vocabulary)
@@ -84,7 +84,10 @@ interface TimelineProps {
   readonly resource: StateResource
 }
 
-/** The history of one resource, newest first. Changes made outside svc since then come first. */
+/**
+ * The history of one resource, newest first. If the resource was changed outside svc after the newest of these changes, that
+ * comes first.
+ */
 export const ResourceTimeline = ({ capsule, resource }: TimelineProps) => {
   const words = useWords(resourceWords)
   const query = useInfiniteQuery(resourceHistoryQuery(capsule.id, capsule.currentStateVersionId, resource))

@@ -9,7 +9,7 @@ const upTo: Readonly<Record<UsedFrom, Use["roles"]>> = {
   member: ["owner", "admin", "member"]
 }
 
-/** The contents of the form. Lists have one entry per line. A secret is empty unless it will be replaced. */
+/** The contents of the form. Lists have one entry per line. A secret is empty unless the person replaces it. */
 export interface ConnectionChangeDraft {
   readonly displayName: string
   readonly expiresOn: string

@@ -9,7 +9,10 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
-/** Selects the Connection for reading a repository. Each option lists the only destinations that receive its credentials. */
+/**
+ * Selects the Connection for reading a repository. Each option lists all destinations that may receive the Connection's
+ * credentials.
+ */
 export const GitConnectionField = ({
   url,
   value,

@@ -56,7 +56,7 @@ export const DriftPanel = ({ capsule }: { readonly capsule: Capsule }) => {
 /** Maximum number of resources on the Capsule's page. The check lists all of them. */
 const listedAtMost = 10
 
-/** The findings of the newest check by resource, and the ways to resolve them. */
+/** The newest check's findings, grouped by resource, and the ways to resolve them. */
 export const DriftFound = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(driftFoundWords)
   const workspace = useWorkspace()

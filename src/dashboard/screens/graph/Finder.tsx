@@ -12,7 +12,10 @@ interface FinderProps {
   readonly search: string
 }
 
-/** The search field of the graph. Arrow keys move from the field through the results, and Enter centres the selected Capsule. */
+/**
+ * The search field of the graph. Arrow keys move the focus from the field to the results, and Enter centres the selected
+ * Capsule.
+ */
 export const Finder = ({ graph, centre, search }: FinderProps) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()

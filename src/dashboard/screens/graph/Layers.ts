@@ -50,7 +50,10 @@ const layersOf = (
   return layers
 }
 
-/** Capsules with dependencies between them. Capsules are not linked merely because they share a Source. */
+/**
+ * Returns the Capsules that have dependencies on each other, with their links. Capsules are not linked merely because they
+ * share a Source.
+ */
 export const linkedGraph = (graph: Graph): LinkedGraph => {
   const known = new Map(graph.nodes.filter(({ kind }) => kind === "capsule").map((node) => [node.id, node]))
   const links = graph.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)

@@ -6,7 +6,7 @@ const en = {
   allAsConfigured: "Everything is as configured",
   asConfigured: (healthy: number, capsules: number) =>
     `${integer("en", healthy)} of ${counted(capsules, "capsule")} ${healthy === 1 ? "is" : "are"} as configured.`,
-  /** The number above includes these Capsules, because no problem with them is known. */
+  /** The number above includes these Capsules, because they have no known problem. */
   neverChecked: (count: number) => `${counted(count, "of them was", "of them were")} never checked for drift.`,
   attention: "Needs you",
   others: "Waiting for others",

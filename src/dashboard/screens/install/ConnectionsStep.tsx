@@ -19,7 +19,7 @@ import { installWords } from "./Words.ts"
 export const requirementKey = (requirement: ProviderRequirement): string =>
   JSON.stringify([requirement.provider, requirement.moduleLocalName, requirement.childAlias ?? null])
 
-/** The name of a requirement in its module. */
+/** The name that a module gives to a requirement. */
 export const requirementName = ({ childAlias, moduleLocalName }: ProviderRequirement): string =>
   childAlias === undefined ? moduleLocalName : `${moduleLocalName}.${childAlias}`
 
@@ -132,7 +132,7 @@ const Requirement = ({ requirement, value, isTried, onChange, onCreate }: Requir
 interface ConnectionsStepProps {
   readonly requirements: ReadonlyArray<ProviderRequirement>
   readonly bindings: Bindings
-  /** True once the person has tried to create the plan, for which every Connection must be chosen. */
+  /** True once the person has tried to create the plan, which requires a choice for every Connection. */
   readonly isTried: boolean
   readonly onChange: (bindings: Bindings) => void
 }

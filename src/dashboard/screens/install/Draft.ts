@@ -4,8 +4,8 @@ import type { Draft } from "../../forms/FormModel.ts"
 import type { InstallLink } from "./InstallLink.ts"
 
 /**
- * The data that the person has entered in one install, and the progress made, except secret answers. It is stored in this
- * browser tab until the install is finished.
+ * The data that the person has entered in one install, except secret answers, and how far the person has progressed. Stored
+ * in this browser tab until the install is finished.
  */
 export interface InstallDraft {
   readonly id: string

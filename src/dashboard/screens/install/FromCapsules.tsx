@@ -21,7 +21,7 @@ export interface Taken {
 const isWhole = ({ input, output, producerCapsuleId }: Taken) =>
   input !== "" && producerCapsuleId !== "" && output.trim() !== ""
 
-/** The dependencies as sent in the request, with one per producer. Incomplete rows are omitted. */
+/** The dependencies as sent in the request, with one dependency per producer. Incomplete rows are omitted. */
 export const dependenciesOf = (taken: ReadonlyArray<Taken>): ReadonlyArray<NewDependency> =>
   [...new Set(taken.filter(isWhole).map(({ producerCapsuleId }) => producerCapsuleId))].map((producerCapsuleId) => ({
     producerCapsuleId,

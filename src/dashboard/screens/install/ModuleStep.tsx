@@ -66,8 +66,8 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
 }
 
 /**
- * The reason why a module does not use its repository's manifest. For an invalid document, the reason is shown with the
- * snapshot.
+ * The reason why a module does not use its repository's manifest. If the manifest is an invalid document, the reason is
+ * shown with the snapshot instead.
  */
 const DroppedManifest = ({ manifest }: { readonly manifest: CompatibilityReport["manifest"] }) => {
   const words = useWords(installWords)

@@ -28,7 +28,7 @@ import { useDecision } from "../../ui/Decision.ts"
 /** The name of the field that allows a source build. */
 export const buildField = "build-read"
 
-/** The id of the button that makes the plan. */
+/** The id of the button that creates the plan. */
 export const planButton = "make-plan"
 
 interface ReviewStepProps {
@@ -80,7 +80,8 @@ export const ReviewStep = ({
   })
   const plan = useDecision({
     send: async (signal) => {
-      // The preflight pins exactly the values that this page showed, including the id of the check's Run from the report.
+      // The preflight pins exactly the values that this page showed, including the id of the Run that checked them, which
+      // the report contains.
       const body = {
         source: {
           name: repositoryName(snapshot.url).slice(0, 80),

@@ -31,7 +31,7 @@ interface ConfirmProps extends DecisionProps {
 const Confirm = ({ action, capsule, children, decide, done, onClose, title }: ConfirmProps) => {
   const queryClient = useQueryClient()
   const name = useTypedName(capsule.name)
-  // In addition, refreshes the Capsule's states, Outputs and orphaned states.
+  // Besides the decision's own refresh, refreshes the Capsule's states, Outputs and orphaned states.
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   const decision = useDecision({
     send: decide,

@@ -11,7 +11,7 @@ import { useWords } from "../../words/Words.ts"
 import { pullRequestWords } from "./Words.ts"
 
 /**
- * Allows a plan of the commit that the page showed when the dialog opened. The server refuses the request if the head has
+ * Lets a person plan the commit that the page showed when the dialog opened. The server refuses the request if the head has
  * moved.
  */
 export const PlanCommit = ({

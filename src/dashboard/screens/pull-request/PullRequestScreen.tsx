@@ -152,7 +152,7 @@ const Content = ({ pullRequest }: { readonly pullRequest: PullRequest }) => {
   const may = useMay()
   const [planning, setPlanning] = useState<PullRequest | undefined>(undefined)
   const { capsules = [], draft, error, headBranch, number, report, review, state, title, url } = pullRequest
-  // A person can override a refusal only if its code is `static_review`.
+  // A person can override a refusal only if the refusal's code is `static_review`.
   const isPlannable = state === "open" && capsules.some(({ refusal }) => refusal?.code === "static_review")
   return (
     <Page

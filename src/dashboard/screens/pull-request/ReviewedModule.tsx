@@ -77,7 +77,7 @@ const isEmpty = ({ added, more, removed }: Change): boolean => added.length + re
 const hasFiles = ({ added, changed, more, removed }: ModuleReview["files"]): boolean =>
   added.length + changed.length + removed.length + more > 0
 
-/** The facts that the static review found about one module: first the code that runs, and then the changes. */
+/** The facts that the static review found about one module: first the code that would run, then the changes. */
 export const ReviewedModule = ({ module }: { readonly module: ModuleReview }) => {
   const words = useWords(pullRequestWords)
   const changes = kinds.flatMap((kind): ReadonlyArray<readonly [string, ReactNode]> => {

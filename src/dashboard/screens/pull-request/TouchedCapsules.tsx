@@ -119,7 +119,7 @@ const Row = ({ capsule, environment, name }: Named) => {
 const urgency = ({ capsule: { verdict } }: Named): number =>
   verdict === undefined ? verdictOrder.length : verdictOrder.indexOf(verdict)
 
-/** One row for each affected Capsule, most urgent first. Unaffected Capsules share one line. */
+/** One row for each affected Capsule, most urgent first. All unaffected Capsules share one row. */
 export const TouchedCapsules = ({ capsules }: { readonly capsules: NonNullable<PullRequest["capsules"]> }) => {
   const words = useWords(pullRequestWords)
   const workspace = useWorkspace()

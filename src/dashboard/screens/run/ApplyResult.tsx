@@ -111,7 +111,7 @@ const ResultOutputs = ({
   )
 }
 
-/** Returns the first address that people can open. */
+/** Returns the first URL that people can open, taken from the Capsule's endpoint or its Outputs. */
 const addressOf = (capsule: Capsule, outputs: ReadonlyArray<Output>): URL | undefined => {
   const link = [capsule.publicEndpoint, ...outputs.map(({ value }) => value)]
     .map(httpsLink)

@@ -27,8 +27,8 @@ const en = {
 }
 
 /**
- * The reasons in the form that `actors/ledger/run/CostEstimates.ts` writes them: either for the whole plan, or after a
- * resource type and its count.
+ * The reasons, as `actors/ledger/run/CostEstimates.ts` writes them: either for the whole plan, or after a resource type and
+ * its count.
  */
 const japaneseReasons: ReadonlyMap<string, string> = new Map(
   Object.entries({

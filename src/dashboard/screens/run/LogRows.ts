@@ -22,7 +22,7 @@ const widthOf = (character: string): number => {
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** The start of the row after the one that begins at `start`, in text whose characters each take one column. */
+/** Returns where the next row starts, given that a row starts at `start` and each character takes one column. */
 const plainBreak = (text: string, start: number, columns: number): number => {
   const end = start + columns
   const space = text.lastIndexOf(" ", end - 1)
@@ -112,12 +112,12 @@ export class LogRows {
     return index === undefined ? undefined : { index, part: row - (this.#first[place] ?? 0) }
   }
 
-  /** The first row of a line, or, if the line is hidden, of the last visible line before it. */
+  /** Returns the first row of a line or, if the line is hidden, the first row of the last visible line before it. */
   rowOf(index: number): number {
     return this.#first[Math.max(0, this.#before(this.#shown, index))] ?? 0
   }
 
-  /** Returns the last index whose number is at most the given number. */
+  /** Returns the index of the last number that is not greater than the given number. */
   #before(numbers: ReadonlyArray<number>, wanted: number): number {
     let low = 0
     let high = numbers.length

@@ -26,7 +26,9 @@ export class LogSearch {
     this.next = narrows ? shorter.next : 0
   }
 
-  /** Indexes of the lines that contain the search term, ignoring case, in order. The list grows with every step. */
+  /**
+   * Indexes of the lines that contain the search term, in ascending order. Case is ignored. The list grows with every step.
+   */
   get matches(): ReadonlyArray<number> {
     return this.found
   }

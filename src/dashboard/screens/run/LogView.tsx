@@ -77,7 +77,9 @@ const reveal = (element: HTMLElement | null): void => {
   element?.focus({ preventScroll: true })
 }
 
-/** Returns the index of the first match at or after this line, or of the first match in the log if there is none. */
+/**
+ * Returns the index of the first match at or after this line, or, if there is none, the index of the first match in the log.
+ */
 const nearestMatch = (matches: ReadonlyArray<number>, total: number, line: number): number => {
   let low = 0
   let high = total
@@ -92,7 +94,8 @@ const nearestMatch = (matches: ReadonlyArray<number>, total: number, line: numbe
 const inAddress = () => rangeOf(window.location.hash)
 
 /**
- * The lines in the URL. A click on a number selects its line, and a click with Shift selects the range from the selected line.
+ * The lines selected by the URL. A click on a line number selects the line; a click with Shift extends the selection to that
+ * line.
  */
 const useLogLink = (
   setFollow: (follow: boolean) => void
@@ -263,7 +266,7 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
     const leave = () => setFollow(false)
     element.addEventListener("wheel", (event) => (event.deltaY < 0 ? leave() : undefined), options)
     element.addEventListener("touchmove", leave, options)
-    // The scroll bar lies outside the content box, so a click beyond that box is a click on the scroll bar.
+    // The scroll bar is outside the content box, so a click outside the content box is a click on the scroll bar.
     element.addEventListener(
       "pointerdown",
       (event) => (event.offsetX >= element.clientWidth ? leave() : undefined),
@@ -304,7 +307,9 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const [chosenMatch, setMatch] = useState<number | undefined>(undefined)
   const [begin, setBegin] = useState(0)
   const [isFull, setFull] = useState(false)
-  /** The line to keep in the middle of the view when wrapping or full screen changes the rows. */
+  /**
+   * The line to keep in the middle of the view when line wrapping or full-screen mode is toggled, which changes the rows.
+   */
   const [kept, setKept] = useState<{ readonly line: number } | undefined>(undefined)
   const scroller = useRef<HTMLDivElement>(null)
   const onReader = useCallback((follows: boolean) => {

@@ -2,7 +2,7 @@ import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/T
 import { isJsonArray, isJsonObject, type JsonValue, structureOf } from "../../value-difference/JsonValue.ts"
 import { type ChangeKind, changeKind, changeName } from "./PlanDiff.ts"
 
-/** A change that a reviewer should read first, and the reason. */
+/** A change that a reviewer should read first, and the reason for reading it first. */
 export type FirstLook =
   | { readonly reason: "removal"; readonly kind: "destroy" | "replace" | "forget"; readonly name: string }
   | {
@@ -26,7 +26,7 @@ interface Leaf {
   readonly value: null | boolean | number | string
 }
 
-/** The scalars of a value with their keys. Excludes policy statements that deny. */
+/** Returns the scalars in a value, with their keys. Skips policy statements whose effect is to deny. */
 const leavesOf = (value: JsonValue, key: string): ReadonlyArray<Leaf> => {
   if (isJsonArray(value)) return value.flatMap((element) => leavesOf(element, key))
   if (!isJsonObject(value)) return [{ key, value }]
@@ -98,7 +98,7 @@ const widened = (change: ResourceChange, attribute: ChangedAttribute): FirstLook
 
 const rank = { removal: 0, wider: 1, public: 2, output: 3 } as const
 
-/** The changes of a plan that a reviewer should read first: removals, wider access, and published values. */
+/** Returns the changes in a plan that a reviewer should read first: removals, wider access, and published values. */
 export const firstLooks = (
   changes: ReadonlyArray<ResourceChange>,
   outputs: ReadonlyArray<OutputChange>

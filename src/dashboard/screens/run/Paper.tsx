@@ -165,7 +165,7 @@ const Part = ({ children, title }: { readonly children: ReactNode; readonly titl
   </section>
 )
 
-/** A plan as one page, with every change in full, the digest, and the decisions with the people who made them. */
+/** Renders a plan on one page: every change in full, the digest, and each decision with the person who made it. */
 const PlanPage = ({ capsule, run, standing }: OfRun & { readonly standing: RunApprovals | undefined }) => {
   const words = useWords(paperWords)
   const plans = useWords(planWords)
@@ -276,7 +276,7 @@ const save = (content: string, language: string, title: string, name: string): v
   URL.revokeObjectURL(url)
 }
 
-/** Renders the page outside the app, prints or saves it, and calls back. */
+/** Renders the page outside the app, prints or saves it, and then calls `onDone`. */
 const Drawn = ({
   capsule,
   how,

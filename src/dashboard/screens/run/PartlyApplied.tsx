@@ -10,7 +10,7 @@ interface PartlyAppliedProps {
   readonly events: ReadonlyArray<RunEvent>
 }
 
-/** The objects that remain after a failed Run saved its state. Includes counts if the tool reported any. */
+/** Shows the objects that remain after a failed Run saved its state, with counts if the tool reported any. */
 export const PartlyApplied = ({ events, plan, run }: PartlyAppliedProps) => {
   const words = useWords(diagnosisWords)
   const items = run.type === "restore" ? [] : progressOf(events)

@@ -10,7 +10,7 @@ export interface Step {
   readonly finishedAt?: string
 }
 
-/** The phases in the order in which they are shown. Some combine several phases of the runner. */
+/** The phase to show for each phase of the runner, in display order. Several runner phases may be shown as one. */
 const merged: Readonly<Record<string, string>> = {
   prepare: "prepare",
   fetch: "prepare",
@@ -101,7 +101,7 @@ const begunState = (run: Run, id: string, ended: string | undefined, isLast: boo
 
 const present = (finishedAt: string | undefined) => (finishedAt === undefined ? {} : { finishedAt })
 
-/** The timeline of a Run: each step with its state and, once known, its times. */
+/** The timeline of a Run: each step, its state and, once known, its start and end times. */
 export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
   const starts = startsOf(events)
   const ended = endedAt(run, starts)
@@ -116,7 +116,7 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
-  // The computation of a plan ends when the plan waits for approval, whereas the Run finishes with the decision.
+  // A plan has been computed once it waits for approval, whereas the Run finishes only with the decision.
   const over = parked ?? run.finishedAt
   return ids.map((id): Step => {
     if (id === "queue") {
@@ -174,7 +174,10 @@ export interface ResourceProgress {
   readonly finishedAt?: string
 }
 
-/** Number of completions that an apply of this plan reports. A replacement counts twice, as a deletion and a creation. */
+/**
+ * Number of completed operations that the tool reports when this plan is applied. A replacement counts twice, as a deletion
+ * and a creation.
+ */
 export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =>
   plan?.planSummary === undefined
     ? 0

@@ -56,7 +56,7 @@ interface PlanAgainProps {
   readonly tone?: ButtonTone
   /** The purpose of the void plan. If that plan is about changes made outside svc, the new plan has the same purpose. */
   readonly purpose?: Run["purpose"]
-  /** Set if the void plan is a revision plan. The same revision is then planned again. */
+  /** Set if the void plan is a revision plan. In that case, the same revision is planned again. */
   readonly revisionPlanId?: string | undefined
 }
 

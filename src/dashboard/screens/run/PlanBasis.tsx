@@ -7,7 +7,7 @@ import { standingWords } from "./ApprovalStandingWords.ts"
 import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
-/** Describes the plan in a sentence, unless it is for the newest commit of its lane. A restore has its own text. */
+/** Describes the plan in a sentence, unless the plan is for the newest commit of its lane. A restore has its own text. */
 const useWhat = (run: Run): string | undefined => {
   const { what } = useWords(planBasisWords)
   if (run.type === "destroy_plan") return what.destroy

@@ -1,7 +1,7 @@
 import type { Run } from "../../api/Types.ts"
 import { changeKind, type ChangeKind, riskOrder } from "./PlanDiff.ts"
 
-/** The known changes that an apply has made. */
+/** The kinds of changes that an apply can make. */
 export type DoneKind = Exclude<ChangeKind, "none" | "read">
 
 export interface KindCount {

@@ -18,7 +18,10 @@ export const riskOrder: ReadonlyArray<ChangeKind> = [
   "none"
 ]
 
-/** The verb for a change. If several verbs fit, returns the verb for the riskiest action: for example, a changed import. */
+/**
+ * The verb for a change. If several verbs fit, returns the verb for the riskiest action: for example, an import that also
+ * changes the resource counts as a change.
+ */
 export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" | "previousAddress">): ChangeKind => {
   const { actions, importing, previousAddress } = change
   const has = (action: string) => actions.includes(action)
@@ -32,7 +35,7 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
-/** Number of resources that only move to another address. The tool's summary does not count them. */
+/** Number of resources whose address is all that changes. The tool's summary does not count them. */
 export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "move").length
 
@@ -115,7 +118,7 @@ const sideOf = (value: unknown): Side => {
   return value === null ? { kind: "null" } : { kind: "value", value }
 }
 
-/** The part of a resource's or an Output's change that `sidesOf` reads. */
+/** The fields of a resource's or an Output's change that `sidesOf` reads. */
 export type ChangedSides = Pick<
   ChangedAttribute,
   "before" | "after" | "sensitive" | "beforeSensitive" | "afterSensitive" | "unknown" | "unknownPaths"
@@ -173,7 +176,7 @@ const longestInline = 60
 export const inlineText = (value: unknown): string | undefined => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
   if (text.length > longestInline || text.includes("\n")) return undefined
-  // Puts even a short document in a string on several lines, because several lines are easier to read.
+  // Splits even a short document in a string across several lines, because that is easier to read.
   return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
 }
 
@@ -231,7 +234,7 @@ export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): 
 }
 
 /**
- * Returns true for the Outputs that a reviewer has to see: changed Outputs, and Outputs that remain private because they contain
+ * Returns true if a reviewer has to see the Output: changed Outputs, and Outputs that remain private because they contain
  * secrets.
  */
 export const isShownOutput = ({

@@ -45,8 +45,8 @@ export const planEndOf = (
   if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
     return "expired"
   if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
-  // Both numbers only increase, so lower numbers mean that the page read the Capsule before the plan. Such an outdated
-  // Capsule is ignored.
+  // Both numbers only ever increase. If the Capsule's numbers are lower, the page read the Capsule before the plan, so this
+  // check ignores the Capsule.
   return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
     isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
     ? "moved"

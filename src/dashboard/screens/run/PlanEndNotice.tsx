@@ -33,7 +33,10 @@ export const NewerPlan = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Shows the reason immediately, even while the person reads the plan, because the server would refuse the next action. */
+/**
+ * Shows the reason immediately, even if the person is still reading the plan, because the server would refuse any further
+ * action on it.
+ */
 export const PlanEndNotice = ({
   run,
   end,

@@ -143,7 +143,7 @@ const Group = ({
   )
 }
 
-/** A row for resources that differ in one index. It expands to a row for each resource. */
+/** A row for resources that differ only in one index. It expands to a row for each resource. */
 const SeriesRow = ({
   drift,
   series,

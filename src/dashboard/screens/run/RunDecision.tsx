@@ -9,7 +9,7 @@ interface DecidedProps {
   readonly decision: Pick<NonNullable<Run["cancelRequest"]>, "at" | "reason" | "subject">
 }
 
-/** A decision about a Run, with the person, the time and the reason. */
+/** Shows a decision about a Run: who made it, when and why. */
 export const Decided = ({ decision, what }: DecidedProps) => {
   const words = useWords(decisionWords)
   const actorName = useActorName()

@@ -29,7 +29,10 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** The Connection that the Run uses, the rule that selected it, and facts about the Connection for reviewers. */
+/**
+ * The Connection that the Run uses, the rule that selected the Connection, and facts about the Connection that reviewers
+ * need.
+ */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule
@@ -43,7 +46,7 @@ const Use = ({ use }: { readonly use: GrantedUse }) => {
   )
 }
 
-/** The private data that was made available to the code of an unreviewed ref, and the person who made it available. */
+/** The private data that an unreviewed ref's code could read, and the person who permitted this. */
 const Opened = ({ use }: { readonly use: NonNullable<Run["openedForRef"]> }) => {
   const words = useWords(runWords)
   const actorName = useActorName()
@@ -131,7 +134,7 @@ const Checks = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** The origin, the versions and the settings of this Run. */
+/** Where this Run came from, its versions and its settings. */
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
   const terms = useWords(vocabulary)
@@ -201,7 +204,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           ],
           [
             basis.files,
-            // Before the first apply, there is no commit to compare with.
+            // Before the first apply, there is no applied commit to compare with.
             isPlan(run.type) && run.resolvedCommit !== undefined && run.baseStateGeneration !== 0 ? (
               <ChangedFiles key="files" runId={run.id} />
             ) : undefined
@@ -209,7 +212,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           [words.planRun, runLink(run.planRunId, terms.runType.plan)],
           [
             words.update,
-            // A check of the whole Workspace is also a group, but without dependencies.
+            // A drift check of the whole Workspace also has a group, but the group has no dependencies to show.
             run.runGroupId === undefined || run.type === "drift_check" ? undefined : (
               <Link
                 key="update"

@@ -40,7 +40,7 @@ export const UncertainGround = ({ uncertain, capsule }: UncertainGroundProps) =>
   )
 }
 
-/** Shown above the review of a plan: the objects that it may miss, and the states that can be adopted or discarded. */
+/** Shown above the review of a plan: the objects that the plan may miss, and the states that can be adopted or discarded. */
 export const UncertainPlan = ({ uncertain, capsule }: UncertainGroundProps & { readonly capsule: Capsule }) =>
   uncertain.length === 0 ? null : (
     <>

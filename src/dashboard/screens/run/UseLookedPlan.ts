@@ -49,5 +49,5 @@ export const useLookedPlan = (capsuleId: string) => {
   })
 }
 
-/** Returns true if this page requested the plan, and therefore has the result of the preceding read. */
+/** Returns true if this page requested the plan, and therefore still has the result of reading the ref. */
 export const useHasLook = (runId: string): boolean => useQueryClient().getQueryData(lookKey(runId)) !== undefined

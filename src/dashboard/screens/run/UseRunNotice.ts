@@ -24,7 +24,7 @@ const noticeStateOf = ({ drifted, status, type }: Pick<Run, "drifted" | "status"
   // The check succeeded, but its result needs attention.
   type === "drift_check" && drifted === true ? "waiting" : states[status]
 
-/** Number of finished resources of an apply, and their total. `undefined` before the first resource is finished. */
+/** Returns the number of resources that an apply has finished and the total number, or `undefined` before any progress. */
 const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expected: number) => {
   const items = isPlan(run.type) ? [] : progressOf(events)
   if (items.length === 0) return undefined

@@ -36,7 +36,7 @@ export const Why = ({ runId }: { readonly runId: string }) => {
   )
 }
 
-/** The reason why a resource changes, after its row was expanded and the response has arrived. */
+/** The reason why a resource changes. Shown once its row is expanded and the response has arrived. */
 export const RowWhy = ({ address }: { readonly address: string }) => {
   const runId = useContext(ExplainedPlan)
   const { data } = useQuery({

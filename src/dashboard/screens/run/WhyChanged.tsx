@@ -56,7 +56,7 @@ const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   }
 }
 
-/** The reason why one resource changes: the cause if the evidence permits only one, otherwise the possible causes. */
+/** Explains why a resource changes: the cause if the evidence leaves only one, and all possible causes otherwise. */
 export const ResourceWhy = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords(whyWords)
   const textOf = useCauseText(resource.causes, true)

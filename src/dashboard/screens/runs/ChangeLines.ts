@@ -2,7 +2,7 @@ import { isPlan } from "../../../../schema/records/RunTransitions.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 import { dayOf } from "../../words/Days.ts"
 
-/** A line of the list: a Run with its related Runs, or a series of drift checks without findings. */
+/** A line in the list: a Run with its related Runs, or a series of drift checks that found nothing. */
 export type Line =
   | { readonly kind: "change"; readonly run: Run; readonly apply?: FoldedRun; readonly fed: ReadonlyArray<FoldedRun> }
   | { readonly kind: "checks"; readonly runs: ReadonlyArray<Run> }
@@ -18,7 +18,10 @@ const foundNothing = (run: Run): boolean =>
 
 export const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
 
-/** The lines of a list by day, newest first. If `checks` is set, consecutive drift checks without findings share one line. */
+/**
+ * Groups the lines of a list by day, newest first. If `checks` is set, consecutive drift checks that found nothing share one
+ * line.
+ */
 export const linesByDay = (
   runs: ReadonlyArray<Run>,
   folded: ReadonlyArray<FoldedRun>,

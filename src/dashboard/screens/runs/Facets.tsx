@@ -26,7 +26,7 @@ const sumOf = (counts: Counts | undefined, values: string): number | undefined =
   return counts?.filter(({ value }) => chosen.includes(value)).reduce((sum, { count }) => sum + count, 0)
 }
 
-/** Formats a number of Runs, with a plus sign if older Runs were not counted. */
+/** Returns a function that formats a number of Runs, with a plus sign if older Runs were not counted. */
 const useCounts = (facets: RunFacets | undefined) => {
   const language = useLanguage()
   return (count: number | undefined): string | undefined =>
@@ -36,7 +36,7 @@ const useCounts = (facets: RunFacets | undefined) => {
 const active = "queued,running"
 const applies = "apply,destroy_apply"
 
-/** The filters of the list, each choice with the number of Runs that would remain. */
+/** The list's filters. Each choice shows the number of Runs that the list would contain. */
 export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)

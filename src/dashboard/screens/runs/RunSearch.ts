@@ -37,7 +37,7 @@ export const runSearch = (search: Record<string, unknown>): RunSearch => ({
 export const isFiltered = (search: RunSearch): boolean => Object.values(search).some((value) => value !== undefined)
 
 /**
- * Returns true if the list shows all Runs of a change together. With other filters, only some Runs of a change may match.
+ * Returns true if the list shows all Runs of a change together. Any of these filters may match only some of a change's Runs.
  */
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)

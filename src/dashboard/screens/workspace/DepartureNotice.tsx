@@ -17,7 +17,7 @@ const Stopped = ({ title, items }: { readonly title: string; readonly items: Rea
     </div>
   )
 
-/** Lists the automation and access that stop working when the member leaves, before the person confirms. */
+/** Before the person confirms, lists the automations and access that stop working when the member leaves. */
 export const DepartureNotice = ({ subject }: { readonly subject: string }) => {
   const words = useWords(automationWords)
   const workspace = useWorkspace()

@@ -37,7 +37,7 @@ const Fleet = ({ title, text, label, line }: FleetProps) => {
     onSuccess: ({ runGroup, runs }) => {
       toast(words.started(runs.length))
       void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
-      // Also reports the Capsules that were skipped.
+      // The update's page also reports the Capsules that were skipped.
       if (runGroup.waves !== undefined) {
         void navigate({
           to: "/w/$workspace/updates/$groupId",

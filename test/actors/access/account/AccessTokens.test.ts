@@ -147,7 +147,7 @@ it.effect("a token can be bound only to a Workspace of its owner", () =>
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
     const refused = yield* Effect.flip(newToken(bob.subject, { workspaceId: workspace.id }))
     const unknown = yield* Effect.flip(newToken(bob.subject, { workspaceId: namedWorkspace("unknown") }))
-    // The error for another person's Workspace is the same as for a nonexistent Workspace.
+    // The error for another person's Workspace is the same as the error for a nonexistent Workspace.
     expect({ ...refused }).toEqual({ ...unknown })
     expect(refused.code).toBe("permission_denied")
   }).pipe(fresh)

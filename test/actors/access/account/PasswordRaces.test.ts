@@ -37,8 +37,7 @@ const activation = (sql: SqlClient.SqlClient, subject: string) =>
     sql`INSERT INTO totp_factors ${sql.insert({ subject, secret: "sealed", created_at: at, activated_at: at, failures: 0 })}`
   )
 
-// A sign-in uses two transactions, and the first only counts the second-factor attempt. The race must occur in the second
-// transaction.
+// A sign-in uses two transactions. The first only counts the second-factor attempt, so the race must occur in the second.
 const lastTransaction = 2
 
 describe("Password races", () => {

@@ -4,7 +4,7 @@ import { PasswordCost } from "../../../../actors/access/account/PasswordHashing.
 import { Passwords, passwordRefusal } from "../../../../actors/access/account/Passwords.ts"
 import { suite } from "../../../support/Effect.ts"
 
-// Uses the production cost. Other tests hash at a lower cost.
+// Hashes at the cost used in production. Other tests hash at a lower cost.
 const it = suite(Passwords.layer.pipe(Layer.provide(Layer.succeed(PasswordCost, PasswordCost.defaultValue()))))
 afterAll(it.dispose)
 
@@ -40,7 +40,7 @@ it.live("a password matches its hash in every Unicode normalisation form", () =>
 )
 
 it.live(
-  "svc rejects passwords that are too short, too long, common or contain NUL, and does not quote them in the error",
+  "svc rejects passwords that are too short, too long or common, or that contain NUL, and does not quote them in the error",
   () =>
     Effect.sync(() => {
       for (const wrong of [

@@ -109,7 +109,7 @@ it.effect("a reset link sets a new password and revokes every session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a reset link shows its account while the link is valid, and only its purpose afterwards", () =>
+it.effect("a reset link shows its purpose, and also its account while the link is valid", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
@@ -217,7 +217,7 @@ it.effect("locking an account permanently revokes its sessions", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link issued before or after a lock cannot open the locked account", () =>
+it.effect("a link cannot open a locked account, whether the link was issued before or after the lock", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const links = yield* SetupLinks

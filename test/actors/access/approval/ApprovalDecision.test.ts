@@ -61,7 +61,10 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthors: startedBy(plans), commitAuthors: new Set([commits]), ...changes })
 
-/** An independent model of the rules. It uses set operations to compute the people whom each documented rule excludes. */
+/**
+ * An independent model of the rules. It uses set operations to compute the people whom each rule excludes according to the
+ * documentation.
+ */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {
@@ -133,7 +136,7 @@ describe("Approval decisions", () => {
     expect(wrong).toEqual([])
   })
 
-  test("a further approval never invalidates earlier approvals, and every unmet requirement is reported", () => {
+  test("an additional approval never invalidates earlier approvals, and every unmet requirement is reported", () => {
     for (const each of combinations) {
       for (const approvers of sets) {
         const { state, tallies } = decideApproval(facts([each], approvers.map(given)))

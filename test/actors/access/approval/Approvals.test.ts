@@ -191,7 +191,7 @@ tests.live(
       expect(rule.carryOver).toBe("off")
       const changed = yield* rules.update(context, yield* ownerScope, rule.id, { carryOver: "approval_and_apply" })
       expect(changed.carryOver).toBe("approval_and_apply")
-      // Other changes leave the setting as it is.
+      // Changing other fields of the rule leaves this setting unchanged.
       expect((yield* rules.update(context, yield* ownerScope, rule.id, { approvers: 1 })).carryOver).toBe(
         "approval_and_apply"
       )

@@ -38,7 +38,7 @@ const approvalOf = (approver: Approver, role: Role): GivenApproval => ({
   behind: []
 })
 
-test("only admins and owners may approve, even without a rule", () => {
+test("only admins and owners may approve a plan, even if no rule applies to it", () => {
   const authors = { planAuthors: startedBy(plans), commitAuthors: new Set<Subject>() }
   for (const role of ["owner", "admin"] as const) {
     expect(ineligibleBecause([], approvalOf(plans, role), authors)).toBeUndefined()

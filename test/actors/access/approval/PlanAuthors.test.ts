@@ -174,55 +174,53 @@ describe("the author of a plan cannot approve the plan under a rule that require
     })
   )
 
-  tests.live(
-    "the person who turned on or last changed auto-update is an author of the plans that auto-update starts",
-    () =>
-      Effect.gen(function* () {
-        const { commit } = yield* TestPlane
-        const capsules = yield* Capsules
-        const capsuleCommands = yield* CapsuleCommands
-        const { capsule } = yield* active("auto", pureModule)
-        yield* someoneElse
-        const [ann, bea, cleo, other] = [yield* admin, yield* admin, yield* admin, yield* admin]
-        const robot = yield* automationOf(cleo)
-        let commits = 0
-        const followed = Effect.gen(function* () {
-          commits += 1
-          yield* commit("auto", { ...pureModule, "notes.txt": `${commits}` })
-          yield* settled((yield* (yield* Sources).sync(ann, capsule.sourceId, {})).id)
-          const { resolvedCommit } = (yield* (yield* Sources).snapshots(capsule.sourceId, { limit: 1 })).items[0] ?? {}
-          const decision = yield* eventually(
-            Effect.map(capsules.autoUpdateDecisions(capsule.id, { limit: 1 }), ({ items }) => items[0]),
-            (found) => found?.reason === "approval" && found.resolvedCommit === resolvedCommit
-          )
-          if (decision?.runId === undefined) return yield* Effect.die("no plan")
-          return yield* (yield* Runs).read(decision.runId)
-        })
-        const set = (context: CommandContext, autoUpdate: { readonly enabled?: boolean; readonly apply?: boolean }) =>
-          capsuleCommands.Update(capsule.id, { context, autoUpdate })
-        const author = "auto_update_author"
-        yield* set(ann, { enabled: true, apply: true })
-        const first = yield* followed
-        expect(yield* problemOf(first.id, ann)).toBe(author)
-        expect(yield* problemOf(first.id, bea)).toBeUndefined()
-        // A later change does not change the recorded authors of an earlier plan.
-        yield* set(bea, { apply: false })
-        yield* set(bea, { apply: true })
-        expect(yield* problemOf(first.id, ann)).toBe(author)
-        expect(yield* problemOf(first.id, bea)).toBeUndefined()
-        const second = yield* followed
-        expect(yield* problemOf(second.id, ann)).toBe(author)
-        expect(yield* problemOf(second.id, bea)).toBe(author)
-        expect(yield* problemOf(second.id, other)).toBeUndefined()
-        // The person who turns auto-update on again becomes solely responsible. If an automation turns it on, the people
-        // behind the automation are responsible as well.
-        yield* set(robot, { enabled: false })
-        yield* set(robot, { enabled: true, apply: true })
-        const third = yield* followed
-        expect(yield* problemOf(third.id, cleo)).toBe(author)
-        expect(yield* problemOf(third.id, ann)).toBeUndefined()
-        expect((yield* approve(ann, third)).status).toBe("succeeded")
+  tests.live("whoever turned on auto-update or last changed it is an author of the plans that auto-update starts", () =>
+    Effect.gen(function* () {
+      const { commit } = yield* TestPlane
+      const capsules = yield* Capsules
+      const capsuleCommands = yield* CapsuleCommands
+      const { capsule } = yield* active("auto", pureModule)
+      yield* someoneElse
+      const [ann, bea, cleo, other] = [yield* admin, yield* admin, yield* admin, yield* admin]
+      const robot = yield* automationOf(cleo)
+      let commits = 0
+      const followed = Effect.gen(function* () {
+        commits += 1
+        yield* commit("auto", { ...pureModule, "notes.txt": `${commits}` })
+        yield* settled((yield* (yield* Sources).sync(ann, capsule.sourceId, {})).id)
+        const { resolvedCommit } = (yield* (yield* Sources).snapshots(capsule.sourceId, { limit: 1 })).items[0] ?? {}
+        const decision = yield* eventually(
+          Effect.map(capsules.autoUpdateDecisions(capsule.id, { limit: 1 }), ({ items }) => items[0]),
+          (found) => found?.reason === "approval" && found.resolvedCommit === resolvedCommit
+        )
+        if (decision?.runId === undefined) return yield* Effect.die("no plan")
+        return yield* (yield* Runs).read(decision.runId)
       })
+      const set = (context: CommandContext, autoUpdate: { readonly enabled?: boolean; readonly apply?: boolean }) =>
+        capsuleCommands.Update(capsule.id, { context, autoUpdate })
+      const author = "auto_update_author"
+      yield* set(ann, { enabled: true, apply: true })
+      const first = yield* followed
+      expect(yield* problemOf(first.id, ann)).toBe(author)
+      expect(yield* problemOf(first.id, bea)).toBeUndefined()
+      // A later change does not change the recorded authors of an earlier plan.
+      yield* set(bea, { apply: false })
+      yield* set(bea, { apply: true })
+      expect(yield* problemOf(first.id, ann)).toBe(author)
+      expect(yield* problemOf(first.id, bea)).toBeUndefined()
+      const second = yield* followed
+      expect(yield* problemOf(second.id, ann)).toBe(author)
+      expect(yield* problemOf(second.id, bea)).toBe(author)
+      expect(yield* problemOf(second.id, other)).toBeUndefined()
+      // The person who turns auto-update on again becomes the only person responsible. If an automation turns it on, the
+      // people behind the automation are responsible as well.
+      yield* set(robot, { enabled: false })
+      yield* set(robot, { enabled: true, apply: true })
+      const third = yield* followed
+      expect(yield* problemOf(third.id, cleo)).toBe(author)
+      expect(yield* problemOf(third.id, ann)).toBeUndefined()
+      expect((yield* approve(ann, third)).status).toBe("succeeded")
+    })
   )
 })
 

@@ -50,14 +50,16 @@ const needsTwo = Effect.fnUntraced(function* (plan: Run) {
 })
 
 describe("Paths to apply", () => {
-  tests.live("an install needs the approvals that its rules require, and a person and their token count once", () =>
-    Effect.gen(function* () {
-      yield* ruled()
-      yield* needsTwo((yield* planned("install", pureModule)).plan)
-    })
+  tests.live(
+    "an install needs the approvals that its rules require, and an approval by a person and another by a token of that person count once",
+    () =>
+      Effect.gen(function* () {
+        yield* ruled()
+        yield* needsTwo((yield* planned("install", pureModule)).plan)
+      })
   )
 
-  tests.live("plans, drift reverts, rollbacks and destroy plans all need the approvals their rules require", () =>
+  tests.live("plans, drift reverts, rollbacks and destroy plans all need the approvals that their rules require", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -75,7 +77,7 @@ describe("Paths to apply", () => {
     })
   )
 
-  tests.live("a group, its waves and its retries all need the approvals their rules require", () =>
+  tests.live("a group, its waves and its retries all need the approvals that their rules require", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -96,7 +98,7 @@ describe("Paths to apply", () => {
       expect((yield* runs.approveGroup(context, runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* runs.approveGroup(tokenOf(context), runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
-      // Replaces the Capsule's plan in the group. Earlier approvals no longer count.
+      // Plans the Capsule again within the group. Earlier approvals do not count for the new plan.
       const again = yield* replanned(capsule.id)
       expect(again.runGroupId).toBe(runGroup.id)
       expect((yield* applyRefused(again.id)).code).toBe("failed_precondition")

@@ -25,7 +25,7 @@ test("an operator application receives all of the person's bindings, in policy o
   expect(boundPermissions({ owner: undefined }, use, policy)).toEqual(["own", "consume", "read"])
 })
 
-test("a Capsule's application receives the Interfaces it declares and the Capsule's own Interfaces", () => {
+test("a Capsule's application receives the Interfaces that it declares and the Capsule's own Interfaces", () => {
   expect(boundPermissions(ownerOf(own), use, policy)).toEqual(["own", "read"])
   expect(boundPermissions(ownerOf(consumer), use, policy)).toEqual(["consume", "read"])
   expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])

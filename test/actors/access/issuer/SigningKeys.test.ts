@@ -91,9 +91,9 @@ it.live(
 )
 
 /**
- * In a new installation, a transaction signs a JWT before any key exists, then runs `end` with the JWT. The transaction
- * locks the database, so the keys cannot be stored before the transaction finishes. `afterwards` receives the transaction's
- * result.
+ * In a new installation, runs a transaction that signs a JWT before any key is stored and then runs `end` with the JWT. The
+ * transaction locks the database, so the keys cannot be stored before the transaction finishes. `afterwards` receives the
+ * transaction's result.
  */
 const signedAhead = <A, E, R>(
   end: (jwt: string) => Effect.Effect<A, E>,
@@ -146,7 +146,7 @@ it.live("keys stored in a transaction that rolls back are stored again later", (
   )
 )
 
-it.live("startup stores the keys that an interrupted startup did not store", () =>
+it.live("startup stores the signing keys that an earlier, interrupted startup did not store", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held

@@ -126,7 +126,7 @@ const newDevice = Effect.gen(function* () {
   return { deviceCode, userCode, id: (yield* devices.waiting(userCode))?.id ?? "" }
 })
 
-tests.live("a device request can be settled only once and yields tokens only once", () =>
+tests.live("a device request can be settled only once, and it yields tokens only once", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice

@@ -105,25 +105,23 @@ it.effect("owners and admins can rename, suspend and remove automations, and aut
   }).pipe(fresh)
 )
 
-it.effect(
-  "removing an automation revokes its tokens, but removing a person does not revoke the tokens of the person",
-  () =>
-    Effect.gen(function* () {
-      const { id, member, owner } = yield* team
-      const tokens = yield* AccessTokens
-      const authority = yield* TokenAuthority
-      const { subject } = yield* make(id, owner)
-      const tokenOf = (holder: string) =>
-        tokens.create(as(owner), holder, { name: "ci", scopes: ["read"], workspaceId: id })
-      const ofAutomation = yield* tokenOf(subject)
-      const ofMember = yield* tokenOf(member)
-      expect(yield* code(authority.current(ofAutomation.secret))).toBe("ok")
-      expect(yield* code(authority.current(ofMember.secret))).toBe("ok")
-      yield* remove(id, owner, subject)
-      yield* remove(id, owner, member)
-      expect(yield* code(authority.authenticate(ofAutomation.secret))).toBe("invalid_token")
-      expect(yield* code(authority.current(ofMember.secret))).toBe("workspace_membership_inactive")
-    }).pipe(fresh)
+it.effect("removing an automation revokes its tokens, but removing a person revokes no tokens of that person", () =>
+  Effect.gen(function* () {
+    const { id, member, owner } = yield* team
+    const tokens = yield* AccessTokens
+    const authority = yield* TokenAuthority
+    const { subject } = yield* make(id, owner)
+    const tokenOf = (holder: string) =>
+      tokens.create(as(owner), holder, { name: "ci", scopes: ["read"], workspaceId: id })
+    const ofAutomation = yield* tokenOf(subject)
+    const ofMember = yield* tokenOf(member)
+    expect(yield* code(authority.current(ofAutomation.secret))).toBe("ok")
+    expect(yield* code(authority.current(ofMember.secret))).toBe("ok")
+    yield* remove(id, owner, subject)
+    yield* remove(id, owner, member)
+    expect(yield* code(authority.authenticate(ofAutomation.secret))).toBe("invalid_token")
+    expect(yield* code(authority.current(ofMember.secret))).toBe("workspace_membership_inactive")
+  }).pipe(fresh)
 )
 
 it.effect(

@@ -5,7 +5,8 @@ import type { Role } from "../../../../schema/records/Workspace.ts"
 const roles = ["owner", "admin", "member", "viewer"] as const satisfies ReadonlyArray<Role>
 
 /**
- * For each role of a member: the roles that the member may grant by an invitation to a given address, and by an open link.
+ * For each role that a member can hold: the roles that the member may grant with an invitation to a particular address, and
+ * with an open link.
  */
 const grantable: ReadonlyArray<
   readonly [held: Role | undefined, named: ReadonlyArray<Role>, open: ReadonlyArray<Role>]
@@ -18,7 +19,7 @@ const grantable: ReadonlyArray<
 ]
 
 test.each(grantable)(
-  "a member with the role %p may invite people as %p by address, and as %p by open link",
+  "a member with the role %p may invite people with the roles %p by address, and with the roles %p by open link",
   (held, named, open) => {
     const allowed = (isOpen: boolean) => roles.filter((role) => invitationRefusal(held, role, isOpen) === undefined)
     expect(allowed(false)).toEqual([...named])
@@ -28,7 +29,7 @@ test.each(grantable)(
   }
 )
 
-test("an open link grants at most the member role; if the link specifies a higher role, the role is only offered", () => {
+test("an open link grants at most the member role; if the link specifies a higher role, that role is only offered", () => {
   for (const role of ["owner", "admin"] as const) {
     expect(grantedBy(role, true)).toEqual({ role: "member", offeredRole: role })
     expect(grantedBy(role, false)).toEqual({ role, offeredRole: null })

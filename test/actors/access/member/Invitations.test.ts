@@ -240,22 +240,24 @@ it.effect("when acceptances and withdrawals of an invitation race, exactly one w
   }).pipe(fresh)
 )
 
-it.effect("a removed member cannot return with an old link, and an existing member cannot use up a link", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const members = yield* Members
-    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
-    yield* joinWorkspace(of.owner, of.id, of.bob)
-    const { secret } = yield* invite(of, of.owner, {})
-    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
-    yield* TestClock.adjust("1 minute")
-    yield* members.remove(as(of.owner), scope, of.bob)
-    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
-    yield* TestClock.adjust("1 minute")
-    yield* joinWorkspace(of.owner, of.id, of.bob, "viewer")
-    expect(yield* roleOf(of, of.bob)).toBe("viewer")
-    expect(yield* code(accept(of.ann, secret))).toBe("ok")
-  }).pipe(fresh)
+it.effect(
+  "a removed member cannot return with an old link, and an existing member who opens a link does not use it up",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* setting
+      const members = yield* Members
+      const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+      yield* joinWorkspace(of.owner, of.id, of.bob)
+      const { secret } = yield* invite(of, of.owner, {})
+      expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+      yield* TestClock.adjust("1 minute")
+      yield* members.remove(as(of.owner), scope, of.bob)
+      expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+      yield* TestClock.adjust("1 minute")
+      yield* joinWorkspace(of.owner, of.id, of.bob, "viewer")
+      expect(yield* roleOf(of, of.bob)).toBe("viewer")
+      expect(yield* code(accept(of.ann, secret))).toBe("ok")
+    }).pipe(fresh)
 )
 
 it.effect("inviting a person again invalidates the earlier link, and an active member cannot be invited", () =>
@@ -324,7 +326,7 @@ it.effect(
         items.find(({ subject }) => subject === of.bob)
       )
       expect(yield* bob).toMatchObject({ role: "member", offeredRole: "admin", status: "active" })
-      // Neither the member nor an admin can confirm or dismiss the offered role.
+      // Neither the member nor an admin can confirm or dismiss the role that was offered.
       for (const acting of [of.bob, of.admin])
         for (const role of ["admin", "member"] as const)
           expect(

@@ -107,7 +107,7 @@ describe("Notice mails", () => {
   )
 
   it.effect(
-    "a notice about a plan is mailed only to people whose approval counts, so not to the plan's author if an approval rule applies",
+    "a notice about a plan is mailed only to people whose approval counts, and therefore not to the author of the plan if an approval rule applies",
     () =>
       Effect.gen(function* () {
         yield* emptyMailbox
@@ -141,7 +141,7 @@ describe("Notice mails", () => {
   )
 
   it.effect(
-    "a notice mail contains only text from the server, with quoted names that mail programs do not turn into links",
+    "a notice mail contains only text from the server, and quotes names so that mail programs do not turn them into links",
     () =>
       Effect.gen(function* () {
         yield* emptyMailbox

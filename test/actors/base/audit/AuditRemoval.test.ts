@@ -50,7 +50,7 @@ const kept = (days: number | undefined) =>
 const daysAgo = (days: number) => TestClock.setTime(-Duration.toMillis(Duration.days(days)))
 const now = TestClock.setTime(0)
 
-/** Lets the pauses between steps elapse. */
+/** Advances the clock while the effect runs, so that the pauses between steps elapse. */
 const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, Effect.forever(Effect.andThen(Effect.yieldNow, TestClock.adjust("5 millis"))))
 
@@ -116,28 +116,30 @@ it.effect(
         [200, 400],
         [50, 450]
       ])
-      // If one event more than recorded by the retention is deleted, the check reports tampering.
+      // If even one more event is deleted than the retention recorded, the check reports tampering.
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM audit_events WHERE position = 451`
       expect((yield* verify()).faults).toMatchObject([{ workspaceId: workspace, position: 451 }])
     }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a recent audit event protects all later events of its chain, regardless of their timestamps", () =>
-  Effect.gen(function* () {
-    const removal = yield* AuditRemoval
-    yield* daysAgo(41)
-    yield* append("young")
-    yield* daysAgo(141)
-    yield* append("older by its clock")
-    yield* daysAgo(40)
-    expect(yield* removal.survey).toEqual([])
-    yield* patiently(removal.removeSome)
-    expect((yield* verify()).chains[1]).toMatchObject({ position: 2, prunedPosition: 0 })
-    yield* now
-    yield* patiently(removal.removeSome)
-    expect((yield* verify()).chains[1]).toMatchObject({ position: 3, prunedPosition: 2 })
-  }).pipe(Effect.provide(kept(30)))
+it.effect(
+  "a recent audit event prevents the removal of all later events in its chain, regardless of their timestamps",
+  () =>
+    Effect.gen(function* () {
+      const removal = yield* AuditRemoval
+      yield* daysAgo(41)
+      yield* append("young")
+      yield* daysAgo(141)
+      yield* append("older by its clock")
+      yield* daysAgo(40)
+      expect(yield* removal.survey).toEqual([])
+      yield* patiently(removal.removeSome)
+      expect((yield* verify()).chains[1]).toMatchObject({ position: 2, prunedPosition: 0 })
+      yield* now
+      yield* patiently(removal.removeSome)
+      expect((yield* verify()).chains[1]).toMatchObject({ position: 3, prunedPosition: 2 })
+    }).pipe(Effect.provide(kept(30)))
 )
 
 it.effect(

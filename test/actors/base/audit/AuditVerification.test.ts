@@ -43,7 +43,7 @@ const head = Effect.flatMap(AuditKeys, (key) => headOf(key, undefined, undefined
 const compare = (kept: Effect.Success<typeof head>) =>
   Effect.flatMap(AuditKeys, (key) => verifyAudit(key, { head: kept, installationId: undefined }))
 
-/** Position of the first fault in each chain. */
+/** Returns the position of the first fault in each chain. */
 const places = Effect.map(verify, ({ faults }) => faults.map(({ position, workspaceId }) => [workspaceId, position]))
 
 const fresh = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<typeof testFoundation>>) =>

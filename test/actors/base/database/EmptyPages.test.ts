@@ -23,7 +23,7 @@ for (const [what, total, empty, expected] of cases) {
 
 const blob = "x".repeat(4000)
 
-/** About 20 MB of rows to write and remove. */
+/** Writes and then removes about 20 MB of rows. */
 const grownAndEmptied = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE grown (k INTEGER PRIMARY KEY, v TEXT)`

@@ -28,7 +28,7 @@ const statementsOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect
   return count
 })
 
-/** A series of states. In each state, every resource and Output differs from the previous state. */
+/** Returns the state of a generation. Every resource and Output differs from its value in the previous generation. */
 const stateOf = (size: number, generation: number) => {
   const names = Array.from({ length: size }, (_, index) => `n${index}`)
   return stateText(

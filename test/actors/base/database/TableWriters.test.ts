@@ -4,7 +4,7 @@ import { models, sourceFiles } from "./support/Models.ts"
 const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Known writes to tables of other folders. Entries may be removed, but never added. */
+/** Known writes to tables that other folders own. Entries may be removed, but never added. */
 const exceptions: ReadonlyArray<string> = [
   // Any folder may read roles, but only the role commands write them.
   "actors/access/member/Members.ts writes memberships of actors/ledger/workspace",

@@ -50,7 +50,7 @@ describe("Mail limits", () => {
       for (let n = 0; n < perHour.sender; n++) yield* invite(olga, where, `a${n}@example.com`)
       yield* TestClock.adjust("10 minutes")
       const before = yield* written
-      // The address has a pending invitation, which must survive the rejected request.
+      // The address has a pending invitation, which the rejected request must leave intact.
       const refused = yield* Effect.flip(invite(olga, where, "a0@example.com"))
       expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 50 * 60])
       expect(yield* written).toEqual(before)

@@ -79,7 +79,7 @@ describe("Password links", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("an operator can let svc mail a password link, and no link is issued if the mail fails", () =>
+  it.effect("an operator can have svc mail a password link, and no link is issued if the mail fails", () =>
     Effect.gen(function* () {
       const commands = yield* AccountCommands
       yield* newPerson("ann")

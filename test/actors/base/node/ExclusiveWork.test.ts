@@ -17,7 +17,7 @@ const work = (name: string, active: Array<string>) =>
 
 describe("Work that one server performs on behalf of all servers", () => {
   it.effect(
-    "only one server does exclusive work, and another server takes over within 15 seconds if that server goes silent",
+    "only one server does exclusive work, and another server takes over within 15 seconds if the first server goes silent",
     () =>
       on(
         Effect.gen(function* () {
@@ -102,7 +102,7 @@ describe("Work that one server performs on behalf of all servers", () => {
         })
         yield* b.exclusive.onlyHere("cleanup")(Effect.die("not here"))
         stop()
-        // The second statement reads the holder of the lock from the lock's row.
+        // The second statement reads who holds the lock.
         expect(statements).toBe(2)
       })
     )
@@ -197,7 +197,7 @@ describe("Locks", () => {
       )
   )
 
-  it.effect("a server takes the lock of a server that is gone, and a failed decision releases its lock", () =>
+  it.effect("a server can take a lock from a server that is gone, and a decision that fails releases its lock", () =>
     on(
       Effect.gen(function* () {
         const [a, b] = [yield* server(), yield* server()]

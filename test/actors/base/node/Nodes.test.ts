@@ -105,7 +105,7 @@ describe("Servers that share a database", () => {
     )
   )
 
-  it.effect("only servers with a heartbeat count as running, not leftover rows of killed servers", () =>
+  it.effect("only servers that write heartbeats count as running, and leftover rows of killed servers do not", () =>
     on(
       Effect.gen(function* () {
         const [a, b, dead] = [yield* server(), yield* server(), yield* server()]

@@ -146,26 +146,28 @@ describe("A notice", () => {
 })
 
 describe("An endpoint", () => {
-  it.effect("a 410 response ends the endpoint, drops its waiting notices, and is recorded in the audit trail", () =>
-    withReceivers((receivers) =>
-      Effect.gen(function* () {
-        const scope = yield* aWorkspace
-        const { address, id } = yield* addEndpoint(scope, "one")
-        receivers.answers.set(address, answer({ outcome: "gone", status: 410 }))
-        yield* report(scope.workspaceId, "a")
-        yield* report(scope.workspaceId, "a")
-        yield* following
-        yield* settled
-        const endpoint = yield* (yield* NoticeEndpoints).read(scope, id)
-        expect([endpoint.state, endpoint.reason, endpoint.waiting]).toEqual(["ended", "gone", 0])
-        expect((yield* rowsOf()).map(({ status }) => status)).toEqual(["failed", "dropped"])
-        yield* report(scope.workspaceId, "a")
-        yield* later("1 day")
-        expect(receivers.got.length).toBe(1)
-        const sql = yield* SqlClient.SqlClient
-        expect(yield* sql`SELECT action FROM audit_events WHERE action = 'notice_endpoint.end'`).toHaveLength(1)
-      })
-    )
+  it.effect(
+    "a 410 response ends delivery to the endpoint, drops its waiting notices, and is recorded in the audit trail",
+    () =>
+      withReceivers((receivers) =>
+        Effect.gen(function* () {
+          const scope = yield* aWorkspace
+          const { address, id } = yield* addEndpoint(scope, "one")
+          receivers.answers.set(address, answer({ outcome: "gone", status: 410 }))
+          yield* report(scope.workspaceId, "a")
+          yield* report(scope.workspaceId, "a")
+          yield* following
+          yield* settled
+          const endpoint = yield* (yield* NoticeEndpoints).read(scope, id)
+          expect([endpoint.state, endpoint.reason, endpoint.waiting]).toEqual(["ended", "gone", 0])
+          expect((yield* rowsOf()).map(({ status }) => status)).toEqual(["failed", "dropped"])
+          yield* report(scope.workspaceId, "a")
+          yield* later("1 day")
+          expect(receivers.got.length).toBe(1)
+          const sql = yield* SqlClient.SqlClient
+          expect(yield* sql`SELECT action FROM audit_events WHERE action = 'notice_endpoint.end'`).toHaveLength(1)
+        })
+      )
   )
 
   it.effect("delivery to an endpoint pauses for up to ten hours if its receiver requests a pause", () =>

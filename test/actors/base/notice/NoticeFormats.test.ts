@@ -58,7 +58,7 @@ describe("JSON format", () => {
 })
 
 describe("a chat", () => {
-  test("chat messages show names as plain text, without mentions, markup, line breaks or direction changes", () => {
+  test("chat messages show names as plain text, with no mentions, markup, line breaks or changes of text direction", () => {
     for (const format of ["slack", "teams"] as const) {
       const text = JSON.stringify(bodyOf(format, hostile))
       expect([format, text.includes("\u202e"), text.includes("\\u0000"), text.includes("\\n#")]).toEqual([

@@ -62,7 +62,7 @@ it.live(
         expect(yield* sql`SELECT delivery_id FROM notice_attempts WHERE outcome <> 'accepted'`).toEqual([])
         expect([...arrived.values()]).toEqual(Array.from({ length: endpoints - hanging }, () => events))
       }).pipe(
-        // Only tests check rows against their models, so the load test disables these checks, as a server does.
+        // Disables the checks of rows against their models, because a server does not run these checks either.
         Effect.provideService(RowChecks, false),
         Effect.provide(Layer.fresh(layer))
       )

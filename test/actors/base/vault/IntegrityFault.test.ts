@@ -40,7 +40,7 @@ const faultsNow = Effect.gen(function* () {
   return yield* integrityFaults(yield* loadKeyring({ kind: "file", file: `${dataDir}/master.key`, create: false }, []))
 })
 
-/** Database columns that currently contain sealed values. */
+/** Returns the database columns that currently contain sealed values. */
 const columnsInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = yield* sql<{ table: string; column: string }>`SELECT m.name AS "table", c.name AS "column"

@@ -63,21 +63,23 @@ it.live("the master key file is created only once, and values sealed with it can
   }).pipe(platform)
 )
 
-it.live("a lost master key is never replaced while sealed values exist: startup fails and reports the key id", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* migratedFolder
-    const { active } = yield* Effect.flatMap(Vault, (vault) => vault.keyIds).pipe(
-      Effect.provide(vaultIn(folder, file(folder)))
-    )
-    yield* fs.remove(`${folder}/master.key`)
-    const lost = yield* Effect.flip(start(folder, file(folder)))
-    expect(lost).toMatchObject({ _tag: "VaultLocked", keyIds: [active] })
-    expect(lost.message).toContain(active)
-    expect(yield* fs.exists(`${folder}/master.key`)).toBe(false)
-    const other = yield* Effect.flip(start(folder, value(keyA)))
-    expect(other).toMatchObject({ _tag: "VaultLocked", keyIds: [active] })
-  }).pipe(platform)
+it.live(
+  "a lost master key is never replaced while sealed values exist; instead, startup fails and reports the key id",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* migratedFolder
+      const { active } = yield* Effect.flatMap(Vault, (vault) => vault.keyIds).pipe(
+        Effect.provide(vaultIn(folder, file(folder)))
+      )
+      yield* fs.remove(`${folder}/master.key`)
+      const lost = yield* Effect.flip(start(folder, file(folder)))
+      expect(lost).toMatchObject({ _tag: "VaultLocked", keyIds: [active] })
+      expect(lost.message).toContain(active)
+      expect(yield* fs.exists(`${folder}/master.key`)).toBe(false)
+      const other = yield* Effect.flip(start(folder, value(keyA)))
+      expect(other).toMatchObject({ _tag: "VaultLocked", keyIds: [active] })
+    }).pipe(platform)
 )
 
 it.live("rotation re-encrypts every data key under the new master key, but changes no value and no digest", () =>

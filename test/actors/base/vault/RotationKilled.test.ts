@@ -11,7 +11,7 @@ import { bundledProgram } from "../../../support/BundledProgram.ts"
 import { it } from "../../../support/Effect.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
-// More values than a rotation processes in two batches.
+// More than a rotation processes in two batches.
 const kinds = 410
 const program = new URL("./support/RotateAndDie.ts", import.meta.url)
 

@@ -53,14 +53,14 @@ it.live("a long sealed value is stored in parts, and a short one inline", () =>
       expect(Buffer.compare(yield* opened(place("run_a"), value), bytes)).toBe(0)
       const extent = yield* extentOf(value)
       expect(extent?.parts).toBe(parts)
-      // Every part has a bounded size, so the size of a single read or write does not grow with the value.
+      // The size of a part is bounded, so the size of a single read or write does not grow with the size of the value.
       expect(extent?.longest ?? 0).toBeLessThanOrEqual(partBytes + 16)
       if (parts > 0) expect(value.length).toBeLessThan(100)
     }
   })
 )
 
-it.live("sealing and opening a long value yields between parts so that other work continues", () =>
+it.live("sealing or opening a long value yields between parts, so that other work can continue", () =>
   Effect.gen(function* () {
     const parts = 6
     let turns = 0
@@ -94,7 +94,7 @@ it.live("a sealed value that leaves the installation is a single string without 
   })
 )
 
-it.live("sealed parts can be opened only with their own table, row and version", () =>
+it.live("sealed parts can be opened only with the table, row and version that they were sealed for", () =>
   Effect.gen(function* () {
     const value = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const others: ReadonlyArray<SealContext> = [

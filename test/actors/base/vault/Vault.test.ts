@@ -106,7 +106,7 @@ it.live("a data key from a rolled-back transaction is never used again", () =>
       sql.withTransaction(
         Effect.gen(function* () {
           yield* vault.seal(fresh, secret("a"))
-          // The second seal sees the row before the transaction is rolled back. Neither seal may cache the row.
+          // The second seal reads the row before the transaction is rolled back, so neither seal may cache the row.
           yield* vault.seal(fresh, secret("b"))
           return yield* Effect.fail("refused")
         })

@@ -49,8 +49,8 @@ const encodeFile = Schema.encodeSync(Schema.fromJsonString(SealedBackup))
 const bytesOf = (file: SealedBackup) => new TextEncoder().encode(encodeFile(file))
 
 /**
- * An installation with a backup of a Capsule and a backup of the whole Workspace, both of which the tests use to import the
- * Capsule.
+ * Sets up an installation with a backup of a Capsule and a backup of the whole Workspace. The tests import the Capsule from
+ * both.
  */
 const original = (masterKey: string) =>
   Effect.gen(function* () {
@@ -211,7 +211,8 @@ describe.skipIf(Bun.which("terraform") === null)("Imported Capsules", () => {
         expect(generated === undefined ? undefined : Redacted.value(generated)).toBe(there.generated)
         expect((yield* refusal(bytesOf(there.one)))[0]).toBe("state_lineage_known")
 
-        // The Capsule stays disabled until a person types its name. Until then it rejects every command from everyone.
+        // The Capsule stays disabled until a person types its name. Until then, the Capsule rejects every command, no matter
+        // who sends it.
         const refusedRuns = Effect.forEach(
           [
             Effect.asVoid(capsuleCommands.Plan(capsuleId, { context })),

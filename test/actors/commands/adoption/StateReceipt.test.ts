@@ -102,8 +102,8 @@ describe("Uploaded states", () => {
         "state_resource_managed",
         expect.stringContaining(`demo_note.renamed (Capsule ${name})`)
       ])
-      // An object with a different id, type, provider or Workspace is a different object. A match in one Workspace is not
-      // disclosed to another.
+      // Objects are different if their id, type, provider or Workspace differs. A match in one Workspace is not disclosed to
+      // another.
       yield* second([{ ...note, id: "note-2" }])
       yield* second([{ ...note, type: "demo_other" }])
       yield* second([{ ...note, id: "note-1", provider }])

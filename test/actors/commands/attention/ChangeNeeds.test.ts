@@ -18,7 +18,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Attention entries about changes in this person's list. */
+/** Returns the entries about changes in this person's attention list. */
 const changesFor = Effect.fnUntraced(function* (person: CommandContext) {
   const { workspaceId } = yield* TestPlane
   const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
@@ -44,7 +44,7 @@ tests.live(
         { verdict: "planned", summary: { change: 1 }, awaits: [{ approvers: 1, role: "admin" }] }
       ])
       const sql = yield* SqlClient.SqlClient
-      // Without a rule, or with a rule that does not carry approvals over, an approval has no effect, so no entry requests
+      // If there is no rule, or if the rule does not carry approvals over, an approval has no effect, so no entry requests
       // approval.
       expect(yield* changesFor(approver)).toEqual([])
       yield* ruled({ approvers: 1, planAuthorCounts: false })

@@ -138,7 +138,7 @@ describe("a Capsule", () => {
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("a Capsule that was never applied appears in the attention list with the failure that prevented the apply", () => {
+  test("a Capsule that was never applied appears in the attention list with the failure that prevented its first apply", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied

@@ -40,7 +40,7 @@ const requestsTo = Effect.fnUntraced(function* (person: CommandContext) {
 })
 
 tests.live(
-  "a plan is listed as waiting for people whose approval counts, and for everyone else as waiting for others",
+  "each person sees a plan as waiting for them if their approval counts, and as waiting for others if not",
   () =>
     Effect.gen(function* () {
       const { context: owner, workspaceId } = yield* TestPlane

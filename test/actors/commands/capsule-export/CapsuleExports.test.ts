@@ -28,7 +28,7 @@ const downloaded = Effect.fnUntraced(function* (capsuleId: CapsuleId, link: stri
   return yield* (yield* CapsuleExports).download(yield* exporting(capsuleId, session), link)
 })
 
-/** Audit events of the Capsule's exports, oldest first. */
+/** Returns the audit events of the Capsule's exports, oldest first. */
 const recorded = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{ readonly action: string; readonly data: string }>`SELECT action, data FROM audit_events
@@ -48,29 +48,31 @@ const later = (millis: number) =>
   }))
 
 describe("Capsule exports", () => {
-  tests.live("svc records an export before it responds, and records each download before it sends the first byte", () =>
-    Effect.gen(function* () {
-      const { capsule } = yield* active("recorded", pureModule)
-      const state = yield* currentState(capsule.id)
-      const answer = yield* granted(capsule.id)
-      const link = linkOf(answer)
-      expect((yield* recorded(capsule.id)).map(({ action }) => action)).toEqual(["capsule.export"])
-      const archive = yield* downloaded(capsule.id, link)
-      const [first, second] = yield* recorded(capsule.id)
-      expect(second?.action).toBe("capsule.export_download")
-      expect(JSON.parse(first?.data ?? "")).toEqual({
-        stateVersionId: state.id,
-        generation: 1,
-        digest: state.digest,
-        resolvedCommit: answer.resolvedCommit
+  tests.live(
+    "svc records an export before it responds to the request, and records each download before it sends the first byte",
+    () =>
+      Effect.gen(function* () {
+        const { capsule } = yield* active("recorded", pureModule)
+        const state = yield* currentState(capsule.id)
+        const answer = yield* granted(capsule.id)
+        const link = linkOf(answer)
+        expect((yield* recorded(capsule.id)).map(({ action }) => action)).toEqual(["capsule.export"])
+        const archive = yield* downloaded(capsule.id, link)
+        const [first, second] = yield* recorded(capsule.id)
+        expect(second?.action).toBe("capsule.export_download")
+        expect(JSON.parse(first?.data ?? "")).toEqual({
+          stateVersionId: state.id,
+          generation: 1,
+          digest: state.digest,
+          resolvedCommit: answer.resolvedCommit
+        })
+        // The audit events contain only the link's identifier, so nobody can use the database contents to download the
+        // export.
+        expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
+        expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
+        expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
+        expect(yield* recorded(capsule.id)).toHaveLength(2)
       })
-      // The audit events contain only the link's identifier, so nobody can use the database contents to download the
-      // export.
-      expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
-      expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
-      expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
-      expect(yield* recorded(capsule.id)).toHaveLength(2)
-    })
   )
 
   tests.live("an export requires the Capsule's exact name", () =>
@@ -121,7 +123,7 @@ describe("Capsule exports", () => {
       })
   )
 
-  tests.live("an export link works once, for a single Capsule and session, within ten minutes", () =>
+  tests.live("an export link works only once, for only one Capsule and session, and only for ten minutes", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("bound", pureModule)
       const { capsule: other } = yield* active("bound-other", pureModule)
@@ -191,13 +193,13 @@ describe("Capsule exports", () => {
         "capsule.export",
         "capsule.export_download"
       ])
-      // svc cannot determine how much of the download arrived.
+      // svc cannot determine how much of the download arrived, so the link cannot be used again.
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
       yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
     })
   )
 
-  tests.live("an export fetches a commit that is no longer stored, or reports why it cannot", () =>
+  tests.live("an export fetches a commit that is no longer stored, or reports why it cannot be fetched", () =>
     Effect.gen(function* () {
       const { dataDir, moveBranch } = yield* TestPlane
       const { capsule } = yield* active("healed", pureModule)

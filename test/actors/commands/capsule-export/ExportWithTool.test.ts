@@ -16,8 +16,8 @@ afterAll(tests.dispose)
 const password = "correct-horse-7d1e"
 
 /**
- * A module in a subfolder that uses a sibling module and its own backend. The module also has files that would change the
- * plan if they were exported.
+ * A module in a subfolder. It uses a sibling module and declares its own backend. The module also has files that would
+ * change the plan if they were exported.
  */
 const siblings = {
   "apps/web/main.tf": `
@@ -184,7 +184,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exported Capsules", () => {
   )
 
   tests.live(
-    "an export locks the providers of the last apply, but omits their credentials, which the new maintainer must supply",
+    "an export locks the provider versions of the last apply, but omits the credentials, which the new maintainer must supply",
     () =>
       Effect.gen(function* () {
         const { context, notesDir, workspaceId } = yield* TestPlane
@@ -207,7 +207,7 @@ describe.skipIf(Bun.which("terraform") === null)("Exported Capsules", () => {
         expect(yield* taken.read("README.md")).toContain("- `example.test/acme/demo` (`demo`): `DEMO_TOKEN`")
         for (const name of taken.files) expect(yield* taken.read(name)).not.toContain(token)
         const folder = `${taken.root}/module`
-        // The archive contains all the provider's arguments except the token, which this test supplies.
+        // The archive contains all of the provider's arguments except the token, which this test supplies.
         const environment = { ...mirror.environment, DEMO_TOKEN: token }
         expect(yield* barePlan(folder, {}, environment)).toMatchObject({ code: 0 })
       }),

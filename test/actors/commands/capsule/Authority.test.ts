@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("Capsule authority", () => {
         ])
         expect(JSON.stringify(shown)).not.toContain(secret)
 
-        // svc rejects each of these requests, and none of them changes the authority.
+        // svc rejects each of these requests, and none changes the authority.
         const id = capsule.id
         expect(yield* configureRefused(id, { variablePatch: { set: { name: "x" } }, expected: before })).toBe(
           "guard_conflict"

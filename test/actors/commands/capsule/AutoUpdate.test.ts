@@ -20,8 +20,8 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 /**
- * Waits until due work is done. Due work starts after the sender's commit, and a later command for the same record starts after
- * the due work.
+ * Waits until all due work is done. Due work starts after the commit of whoever requested it, and a later command for the
+ * same record starts after the due work.
  */
 const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
@@ -47,7 +47,7 @@ const looked = Effect.fnUntraced(function* ({ id, sourceId }: { readonly id: Cap
   return yield* followed(id)
 })
 
-/** Auto-update decisions about snapshots, newest first. */
+/** Returns the auto-update decisions about snapshots, newest first. */
 const decisions = Effect.fnUntraced(function* (id: CapsuleId) {
   return (yield* (yield* Capsules).autoUpdateDecisions(id, { limit: 20 })).items
 })
@@ -69,7 +69,7 @@ const rolledBack = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   tests.live(
-    "a reviewed rollback holds the Capsule until a person resumes it or, if chosen, until a newer commit arrives",
+    "a reviewed rollback holds the Capsule until a person resumes it or, if that was chosen, until a newer commit arrives",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -93,7 +93,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
             resumeOnNewCommit: false
           }
         })
-        // While the Capsule is pinned, auto-update goes neither to the commit that was rolled back nor to a newer commit.
+        // While the Capsule is pinned, auto-update applies neither the commit that was rolled back nor a newer commit.
         expect(yield* looked(capsule)).toHaveLength(2)
         yield* commit("pin", greeting("three"))
         expect(yield* looked(capsule)).toHaveLength(2)

@@ -32,7 +32,7 @@ const update = Effect.fnUntraced(function* (letter: string) {
 const messageOf = <A>(answer: Result.Result<A, { readonly message: string }>) =>
   Result.isFailure(answer) ? answer.failure.message : "it was started"
 
-/** Effects that pause and resume the Workspace's automation. */
+/** Returns effects that pause and resume the Workspace's automation. */
 const paused = Effect.gen(function* () {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -71,17 +71,19 @@ describe("Stopped automation", () => {
     })
   )
 
-  tests.live("an update cancelled at the last moment starts nothing, although a person requested it", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const command = yield* CapsuleCommands
-      const { capsule } = yield* active("wave-cancelled", pureModule)
-      const id = yield* update("c")
-      const cancelled = Effect.orDie(sql`UPDATE run_groups SET cancelled_at = ${at} WHERE id = ${id}`)
-      const answer = yield* interrupted(command.Plan(capsule.id, { context, groupId: id }), cancelled)
-      expect(messageOf(answer)).toContain("The update is over")
-    })
+  tests.live(
+    "an update that is cancelled at the last moment starts nothing, even if a person had requested the update",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const command = yield* CapsuleCommands
+        const { capsule } = yield* active("wave-cancelled", pureModule)
+        const id = yield* update("c")
+        const cancelled = Effect.orDie(sql`UPDATE run_groups SET cancelled_at = ${at} WHERE id = ${id}`)
+        const answer = yield* interrupted(command.Plan(capsule.id, { context, groupId: id }), cancelled)
+        expect(messageOf(answer)).toContain("The update is over")
+      })
   )
 
   tests.live("a schedule turned off at the last moment starts nothing", () =>
@@ -108,7 +110,7 @@ describe("Stopped automation", () => {
       const body = Stream.make(new TextEncoder().encode("{}"))
       const hook = sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "one" })
       const off = Effect.orDie(sql`UPDATE sources SET auto_sync = 0 WHERE id = ${source.id}`)
-      // The first transaction records the delivery. The switch is turned off just before the second transaction.
+      // The first transaction records the delivery. The test turns the switch off just before the second transaction.
       expect(yield* interrupted(hook, off, 2)).toEqual(Result.succeed({ runIds: [] }))
       expect(yield* sql`SELECT id FROM runs WHERE source_id = ${source.id}`).toEqual([])
     })

@@ -4,7 +4,7 @@ import { dependencyOrder } from "../../../../actors/commands/capsule/DependencyO
 import type { WaveEdge } from "../../../../actors/running/run-group/WaveDecision.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 
-// Arbitrary ids, because the order only compares them.
+// Arbitrary strings can be ids here, because the order only compares them.
 const capsule = Brand.nominal<CapsuleId>()
 const edge = (producer: string, consumer: string): WaveEdge => ({
   producer: capsule(producer),

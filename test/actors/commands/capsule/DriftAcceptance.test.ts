@@ -30,7 +30,7 @@ afterAll(tests.dispose)
 
 const token = "accepted-drift-token-5b1e"
 
-/** Objects in the demo provider's cloud by name, with functions that change them from outside svc. */
+/** The objects in the demo provider's cloud, keyed by name, with functions that change them from outside svc. */
 const cloudIn = (folder: string) => {
   const fileOf = (name: string) =>
     join(folder, readdirSync(folder).find((entry) => entry.startsWith(`${name}-`)) ?? "missing")
@@ -49,7 +49,7 @@ const stateOf = Effect.fnUntraced(function* ({ currentStateVersionId }: Capsule)
   return new TextDecoder().decode(Redacted.value(yield* states.open(version)))
 })
 
-/** The state that the tool writes when it accepts the same drift outside svc. */
+/** Returns the state that the tool writes when it accepts the same drift outside svc. */
 const acceptedOutside = Effect.fnUntraced(function* (module: string, state: string) {
   const { notesDir } = yield* TestPlane
   const mirror = yield* providerMirror

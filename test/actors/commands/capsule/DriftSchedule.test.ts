@@ -70,7 +70,8 @@ describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBe(first)
         expect(yield* checksOf(own.id)).toEqual([])
 
-        // A due check runs once, with the authority of the person who enabled it. The next check is due an interval later.
+        // A due check runs once, with the authority of the person who enabled the checks. The next check is due one interval
+        // later.
         yield* elapse(own.id)
         yield* turn
         yield* turn
@@ -80,7 +81,7 @@ describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
         expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
 
-        // A check that yields to another Run is retried early, without waiting for a whole interval.
+        // A check that yields to another Run is retried early, before a whole interval has elapsed.
         yield* elapse(own.id)
         yield* turn
         const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)

@@ -29,7 +29,7 @@ const checked = Effect.fnUntraced(function* (id: CapsuleId) {
   return yield* Effect.forEach(items, (run) => settled(run.id))
 })
 
-/** A Capsule with a drift check every two hours, and the command that turns its checks off. */
+/** Returns a Capsule with a drift check every two hours, and a command that turns its checks off. */
 const checkedCapsule = Effect.fnUntraced(function* (branch: string) {
   const { context } = yield* TestPlane
   const capsules = yield* CapsuleCommands

@@ -64,7 +64,7 @@ type Columns = Readonly<Record<string, string | number | null>>
 const change = (table: string, columns: Columns) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-/** A Capsule that follows its lane, which has a newer commit. */
+/** Sets up a Capsule that follows its lane and is behind it by one commit. */
 const behind = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM auto_update_decisions`
@@ -89,7 +89,7 @@ const behind = Effect.gen(function* () {
   yield* change("source_lanes", { resolved_commit: snapshot.resolved_commit })
 })
 
-/** The reason for the decision about the commit, or `undefined` if there was no decision. */
+/** Returns the reason for the decision about the commit, or `undefined` if there was no decision. */
 const decisionOn = Effect.fnUntraced(function* (look: RunTrigger | undefined) {
   const sql = yield* SqlClient.SqlClient
   yield* followLane(world.capsuleId, snapshot.id, look)

@@ -53,7 +53,7 @@ const files = {
 }
 const given: Values = { title: "one", needed: "must", key: "input-authority-key-30" }
 
-/** Inputs that every endpoint rejects, and the explanation in the error. */
+/** Inputs that every endpoint rejects, with the explanation that the error gives. */
 const others = [
   ["capsule", "mine", "the service fills this input itself"],
   ["size", 2, "the manifest does not offer this input"],
@@ -61,7 +61,10 @@ const others = [
   ["no_such", "mine", "the module declares no such input"]
 ] as const
 
-/** A later change cannot set inputs that the manifest does not declare. An install can set such inputs if they are required. */
+/**
+ * A change after the install cannot set inputs that the manifest does not declare. An install can set them if they are
+ * required.
+ */
 const undeclared = "the manifest of this commit does not declare this input; commit a manifest that declares it"
 const laterRefusals = others.map(
   ([name, value, words]) => [name, value, name === "unmentioned" ? undeclared : words] as const

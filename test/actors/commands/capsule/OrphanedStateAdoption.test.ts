@@ -190,7 +190,7 @@ describe("Left-over states", () => {
     })
   )
 
-  tests.live("svc rejects an adoption if its name or guard is wrong, or if a problem blocks the adoption", () =>
+  tests.live("svc rejects an adoption if the given name or guard is wrong, or if a problem blocks the adoption", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleOrphanedStates
@@ -246,7 +246,7 @@ describe("Left-over states", () => {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, record } = yield* withOrphanedState("in-the-way")
-      // Inserts the Run as running, because a queued Run would start and write events, and could then not be deleted below.
+      // Insert the Run as running. A queued Run would start and write events, and could then not be deleted below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
         attempt, spec, evidence, created_at, queued_at, capsule_line) VALUES ('run_inthewayinthewayintheway',
         ${workspaceId}, 'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}',

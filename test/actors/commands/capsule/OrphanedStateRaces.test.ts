@@ -75,7 +75,7 @@ describe("Concurrent decisions", () => {
 
 describe("Interrupted adoptions", () => {
   tests.live(
-    "an adoption killed before its commit writes nothing, and an adoption killed after its commit is complete",
+    "an adoption writes nothing if it is killed before its commit, and is complete if it is killed after its commit",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

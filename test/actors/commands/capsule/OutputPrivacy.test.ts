@@ -152,7 +152,7 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect((yield* applied(same)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["lone"])
 
-      // Only the secret changes. The tool reports no change for an Output that used to repeat the secret.
+      // Only the secret changes. The tool reports no change for an Output that formerly repeated the secret.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE outputs SET sensitive = 1, private_origins = '["var.key"]' WHERE name = 'lone'
         AND capsule_id = ${capsuleId}`
@@ -243,8 +243,8 @@ describe.skipIf(Bun.which("terraform") === null)("Repeated secrets", () => {
       expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
       yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace can see that the Output is a secret, but not which secret. That Workspace can no longer accept
-      // an offer made earlier.
+      // The other Workspace can see that the Output is a secret, but not which secret. The other Workspace can also no
+      // longer accept an offer that was made earlier.
       const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
       expect(late.code).toBe("failed_precondition")
       expect(late.message).toBe(

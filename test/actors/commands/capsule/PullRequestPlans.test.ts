@@ -81,7 +81,7 @@ const rowsOf = (capsule: Capsule) =>
       (SELECT COUNT(*) FROM plan_authors) AS authors, (SELECT updated_at FROM capsules WHERE id = ${capsule.id}) AS at`
   )
 
-/** Tables into which a speculative plan inserts rows. */
+/** Tables into which a speculative plan may insert rows. */
 const ownTables = [
   "runs",
   "run_events",
@@ -96,7 +96,7 @@ const ownTables = [
   "audit_chains"
 ]
 
-/** Every row of all other tables, and all Runs except speculative plans. */
+/** Returns every row of all other tables, and all Runs except speculative plans. */
 const otherRows = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = (yield* tableNames(sql)).filter((name) => !ownTables.includes(name))
@@ -230,7 +230,7 @@ describe("Speculative plans of pull requests", () => {
   )
 
   tests.live(
-    "if a member who may not read the Capsule's state tries to plan the head, svc rejects the request and writes nothing",
+    "svc rejects a plan of the head by a member who may not read the Capsule's state, and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

@@ -20,7 +20,7 @@ const change = (table: string, id: string, columns: Columns) =>
 
 const checks = (status: string) => ({ postApply: [{ name: "health", status, attempts: 1 }] })
 
-/** An apply whose tool succeeded but whose check failed, with complete evidence. */
+/** Complete evidence of an apply whose tool succeeded but whose check failed. */
 const recoverable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const run = { workspace_id: world.workspaceA, capsule_id: world.capsuleId, requires_approval: 0, spec: "{}" }

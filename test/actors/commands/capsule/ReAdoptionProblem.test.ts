@@ -8,7 +8,7 @@ const config = InstallConfigId.make("icfg_00000000000000000000000a")
 const otherConfig = InstallConfigId.make("icfg_00000000000000000000000b")
 const version = StateVersionId.make("sv_00000000000000000000000a")
 
-/** An apply whose tool succeeded but whose check failed. The configuration has been replaced twice since. */
+/** An apply whose tool succeeded but whose check failed. Since then, the configuration has been replaced twice. */
 const recoverable: DecisiveRecords = {
   capsule: { status: "error", current_state_generation: 4, execution_authority_epoch: 5 },
   run: {

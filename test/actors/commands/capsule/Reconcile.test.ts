@@ -26,7 +26,7 @@ import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The only note in the demo provider's cloud, with a function that edits the note from outside svc. */
+/** Returns the only note in the demo provider's cloud, with a function that edits the note from outside svc. */
 const noteIn = (folder: string) => {
   const [name] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
   const file = join(folder, name ?? "")

@@ -209,7 +209,7 @@ describe.skipIf(Bun.which("terraform") === null)("Released Capsules", () => {
   )
 
   tests.live(
-    "consumers of a released Capsule show the reason, both in the same Workspace and in other Workspaces",
+    "consumers of a released Capsule show that it was released, both in the same Workspace and in other Workspaces",
     () =>
       Effect.gen(function* () {
         const { context, otherWorkspaceId, workspaceId } = yield* Bench

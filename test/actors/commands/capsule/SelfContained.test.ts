@@ -19,7 +19,7 @@ const backend = 'terraform {\n  backend "s3" {\n    bucket = "not-ours"\n  }\n}\
 
 describe.skipIf(Bun.which("terraform") === null)("Self-contained modules", () => {
   tests.live(
-    "svc plans and applies a module without providers without running init, unless the module declares a backend",
+    "if a module has no providers and declares no backend, svc plans and applies it without running init",
     () =>
       Effect.gen(function* () {
         const alone = yield* planned("self-contained", { "main.tf": resource })

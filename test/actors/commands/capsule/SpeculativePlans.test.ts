@@ -16,7 +16,7 @@ afterAll(tests.dispose)
 
 const moduleWith = (value: string) => ({ "main.tf": `resource "terraform_data" "kept" { input = "${value}" }\n` })
 
-/** Plans a ref speculatively, as a person does, and returns the finished Run. */
+/** Creates a speculative plan of a ref, as a person would, and returns the finished Run. */
 const speculated = Effect.fnUntraced(function* (capsuleId: CapsuleId, ref: string) {
   const { context } = yield* TestPlane
   const { value } = yield* (yield* RevisionPlans).create(context, capsuleId, { ref, speculative: true }, freshKey())

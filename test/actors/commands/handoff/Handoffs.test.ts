@@ -151,7 +151,7 @@ describe("a hand-off", () => {
   )
 
   tests.live(
-    "anyone who may apply can complete a hand-off, and each ticket identifies the person who completed it (R4)",
+    "anyone who may start an apply can complete a hand-off, and each ticket identifies the person who completed it (R4)",
     () =>
       Effect.gen(function* () {
         const { complete, owner, workspaceId } = yield* world("finisher")
@@ -189,7 +189,7 @@ describe("a hand-off", () => {
   )
 
   tests.live(
-    "svc rejects a hand-off by a person from outside the Workspace, after an unfinished apply, or with an invalid link",
+    "svc rejects a hand-off if the person is outside the Workspace, the apply has not finished, or the link is invalid",
     () =>
       Effect.gen(function* () {
         const stranger = yield* newPerson("stranger")

@@ -32,7 +32,7 @@ const network = { from: "network", to: "network", required: true }
 
 describe.skipIf(Bun.which("terraform") === null)("Install dependencies", () => {
   tests.live(
-    "the dependencies of an install supply required inputs from the first plan onwards, and svc rejects dependencies that cannot",
+    "the dependencies of an install supply required inputs from the first plan onwards, and svc rejects dependencies that cannot supply them",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

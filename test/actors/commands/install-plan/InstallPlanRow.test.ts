@@ -49,6 +49,6 @@ test("an install whose plan is void suggests a new plan as long as its Capsule s
     "none",
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
-  // Once an apply has used the plan, later changes to the plan's record do not matter.
+  // Once an apply has used the plan, the install ignores later changes to the plan's record.
   expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })

@@ -110,7 +110,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         expect(row?.request).not.toContain(canary)
         expect(JSON.stringify(plan)).not.toContain(canary)
         expect(canarySweep(dataDir, [canary])).toEqual([])
-        // Keys are scoped to a person, so another person may use the same key for a different request.
+        // Idempotency keys are scoped to a person, so another person may use the same key for a different request.
         const stranger = yield* newOwner("equal-stranger")
         const other = yield* plans.create(stranger.context, stranger.workspaceId, request, key)
         expect(other.replayed).toBe(false)
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
         const { context, workspaceId, commit, url } = yield* TestPlane
         const plans = yield* InstallPlans
 
-        /** Installs from the branch without naming a module. */
+        /** Starts an install from the branch without specifying a module. */
         const anyModule = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
           yield* commit(branch, files)
           const request = {
@@ -277,7 +277,7 @@ describe.skipIf(Bun.which("terraform") === null)("Install plans", () => {
   )
 
   tests.live(
-    "svc rejects an install with a taken name or a record of another Workspace before it fetches anything",
+    "svc rejects an install before it fetches anything if the name is taken or a record belongs to another Workspace",
     () =>
       Effect.gen(function* () {
         const { capsuleId } = yield* planned("taken", { "main.tf": greeting }, { variables: { greeting: canary } })

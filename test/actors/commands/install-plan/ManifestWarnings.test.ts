@@ -13,7 +13,7 @@ const compiled: Compiled = {
   ]
 }
 
-test("the install warns that it ignores the features of a rejected manifest, and lists every reason", () => {
+test("an install warns that it ignores the features of a rejected manifest, and lists every reason for the rejection", () => {
   const findings = droppedAssistance(compiled)
   expect(findings.map(({ code, severity }) => [severity, code])).toEqual([
     ["warning", "manifest_assistance_dropped"],
@@ -24,7 +24,7 @@ test("the install warns that it ignores the features of a rejected manifest, and
   expect(findings.slice(1).map(({ message }) => message)).toEqual(["All of it.", "/install/modules: Not this."])
 })
 
-test("an install uses nothing from an invalid manifest, and shortens a long list of names and shows how many it omits", () => {
+test("an install uses nothing from an invalid manifest. If the list of ignored names is long, the install shortens it and shows how many names it omits", () => {
   expect(droppedAssistance({ ...compiled, assistance: "invalid" })[0]?.message).toContain("nothing of it is used")
   const dropped = Array.from({ length: 21 }, (_, index) => `n${index}`)
   expect(droppedAssistance({ ...compiled, dropped })[0]?.message).toEndWith("n19 and 1 more.")

@@ -64,7 +64,7 @@ test.each(inexact)("svc rejects a preflight that does not identify a single succ
   expect(wordsOf(refusal)).toContain(notOneCheck)
 })
 
-test("svc rejects a preflight whose check covers another configuration", () => {
+test("svc rejects a preflight if its check was for another configuration", () => {
   const other = InstallConfigId.make(id("icfg", "2"))
   expect(wordsOf(pinnedRecords(workspace, request, other, records))).toContain(notOneCheck)
 })

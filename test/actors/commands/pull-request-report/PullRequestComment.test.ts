@@ -41,7 +41,7 @@ const report = (
 
 const marker = markerOf("pr_1", "digest")
 
-/** The text without code spans and without svc's own links. */
+/** Returns the text with code spans and svc's own links removed. */
 const outsideCode = (text: string) =>
   text.replaceAll(/`[^`\n]*`/g, "").replaceAll(/\]\(<https:\/\/svc\.example\.com[^>\n]*>\)/g, "]")
 
@@ -110,7 +110,7 @@ const anyReport: fc.Arbitrary<PullRequestReport> = fc.record({
 } as const)
 
 describe("Pull request comment", () => {
-  test("the comment shows the verdict first, a row for each changed Capsule with risks first, and unchanged Capsules in one line", () => {
+  test("the comment shows the verdict, then a row for each changed Capsule with the risky ones first, then all unchanged Capsules in one line", () => {
     const text = commentOf(
       report([
         capsule("dns", "unchanged"),

@@ -79,7 +79,7 @@ afterAll(tests.dispose)
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 let worlds = 0
 
-/** The permissions that a token needs on each fake forge. */
+/** The permissions that are sufficient for a token on each fake forge. */
 const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
   github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
   gitlab: ["api", "notes", "statuses"],
@@ -89,7 +89,7 @@ const sufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
 /** Thrown at a kill point to simulate that the process was killed there. */
 class Killed extends Schema.TaggedError<Killed>()("Killed", {}) {}
 
-/** A Capsule whose Source has a forge Connection, and a pull request that affects the Capsule. */
+/** Sets up a Capsule whose Source has a forge Connection, and a pull request that affects the Capsule. */
 const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
   const { address, state } = (yield* FakeForges)[kind]
   const { context, workspaceId } = yield* TestPlane
@@ -112,7 +112,8 @@ const worldOn = Effect.fnUntraced(function* (kind: ForgeKind) {
       origins: [address]
     })
   )
-  // Another fake serves the Source's repository, so the test sets the repository's address on the forge directly.
+  // A different fake serves the Source's repository, so the test writes the forge's repository address to the Source
+  // directly.
   const servedAt = (url: string) => sql`UPDATE sources SET url = ${url} WHERE id = ${capsule.sourceId}`
   const forgeUrl = `${address}/${repository.path}.git`
   const { url: gitUrl } = yield* (yield* Sources).read(capsule.sourceId)
@@ -242,7 +243,7 @@ describe("Pull request report", () => {
         yield* take(id)
         expect([point, own(opened).length]).toEqual([point, 1])
         expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit })
-        // Killing the process during a later report has the same result.
+        // The result is the same if the process is killed during a later report.
         yield* head(commitOf(point))
         yield* takeUntil(point)
         yield* take(id)
@@ -365,7 +366,7 @@ describe("Pull request report", () => {
       expect((yield* applied(plan)).status).toBe("succeeded")
       yield* statusBecomes("1 Capsule: 1 applied.")
       expect(own(opened)).toHaveLength(1)
-      // Since the merge, the merge commit has received the same statuses.
+      // Since the merge, the statuses have also been set on the merge commit.
       const ofMerge = state.statuses.filter((one) => one.commit === merged).map(({ description }) => description)
       expect(ofMerge).toContain("1 Capsule: 1 needs approval.")
       expect(ofMerge.at(-1)).toBe("1 Capsule: 1 applied.")
@@ -431,7 +432,7 @@ describe("Pull request report", () => {
   )
 
   tests.live(
-    "a report through another Connection creates a separate comment, and does not change the earlier comment",
+    "a report that uses another Connection creates a separate comment, and does not change the earlier comment",
     () =>
       Effect.gen(function* () {
         const { address, capsule, context, id, opened, repository, state, take } = yield* world
@@ -479,7 +480,7 @@ describe("Pull request report", () => {
   }
 
   tests.live(
-    "a report shows the approval of a change, and after the merge how the plan differs from the approved change",
+    "a report shows that a change was approved and, after the merge, how the plan differs from the approved change",
     () =>
       Effect.gen(function* () {
         const { capsule, context, forgeUrl, gitUrl, id, opened, report, servedAt, sql, state, take } = yield* world

@@ -26,7 +26,7 @@ const deliver = Effect.fnUntraced(function* (sourceId: SourceId, secret: string,
   return yield* calm(sourceId)
 })
 
-/** Delivers a webhook and reads one pull request. The repository's refs also include the other tests' refs. */
+/** Delivers a webhook and returns the given pull request. The repository's refs also include refs from other tests. */
 const lookedAt = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, number: number) {
   return (yield* looked(sourceId, secret)).find((one) => one.number === number)
 })
@@ -45,7 +45,8 @@ describe("Forge polls", () => {
         const { opens, secret, source } = yield* onGitHub("hooks", greeting("one"))
         const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
         expect(published.length).toBeGreaterThan(20)
-        // Every published kind of event, delivered twice and in the wrong order, has no effect other than to trigger a poll.
+        // Events of every published kind have no effect except to trigger a poll, even if they are delivered twice and in
+        // the wrong order.
         const all = yield* deliver(source.id, secret, [...published.toReversed(), ...published].slice(0, 12))
         expect(all.map(({ author, number, state, title }) => [number, state, title, author])).toEqual([
           [1, "open", "Change 1", "ada"],
@@ -73,7 +74,7 @@ describe("Forge polls", () => {
       })
   )
 
-  tests.live("pull requests stay open while the forge limits requests, hides the repository or refuses the token", () =>
+  tests.live("pull requests stay open while the forge rate-limits svc, hides the repository or refuses the token", () =>
     Effect.gen(function* () {
       const { opens, repository, secret, source, state, token } = yield* onGitHub("refusals", greeting("one"))
       const opened = yield* opens(11, greeting("two"))

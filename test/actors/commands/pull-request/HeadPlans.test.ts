@@ -19,7 +19,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The plan of the first affected Capsule. */
+/** Returns the Run that plans the first affected Capsule. */
 const runOf = Effect.fnUntraced(function* ({ capsules }: PullRequest) {
   const id = capsules?.[0]?.run?.id
   return id === undefined ? yield* Effect.die("no Run") : yield* (yield* Runs).read(id)
@@ -108,30 +108,32 @@ describe("Plans for the head of a pull request", () => {
     })
   )
 
-  tests.live("a plan that svc could not queue because the Workspace's queue was full is created at a later poll", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const commands = yield* SourceCommands
-      const { base, secret, source } = yield* followed("waiting", greeting("one"))
-      yield* pullRef(41, yield* branched(base, "waiting-topic", greeting("two")))
-      yield* looked(source.id, secret)
-      expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ refusal: { code: "static_review" } }])
-      // Fills the queue with Runs that never start, because each waits for a Capsule.
-      yield* sql`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+  tests.live(
+    "if svc cannot queue a plan because the Workspace's queue is full, svc creates the plan at a later poll",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const commands = yield* SourceCommands
+        const { base, secret, source } = yield* followed("waiting", greeting("one"))
+        yield* pullRef(41, yield* branched(base, "waiting-topic", greeting("two")))
+        yield* looked(source.id, secret)
+        expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ refusal: { code: "static_review" } }])
+        // Fills the queue with Runs that never start, because each waits for a Capsule.
+        yield* sql`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
         INSERT INTO runs (id, workspace_id, type, status, requires_approval, trigger_kind, attempt, spec, evidence, created_at,
           queued_at, capsule_wait)
         SELECT 'run_full' || ${padded(sql, "i", 20)}, ${workspaceId}, 'plan', 'queued', 1, 'user', 1, '{}', '{}', ${source.createdAt},
           ${source.createdAt}, 1 FROM n`
-      yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
-      yield* eventually(
-        readOf(source.id, 41),
-        ({ capsules }) => capsules?.[0]?.refusal === undefined && capsules?.[0]?.run === undefined
-      )
-      yield* sql`DELETE FROM runs WHERE id LIKE 'run_full%'`
-      yield* looked(source.id, secret)
-      expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ run: { status: "succeeded" } }])
-    })
+        yield* commands.Update(source.id, { context, request: { pullRequests: "own_branches" } })
+        yield* eventually(
+          readOf(source.id, 41),
+          ({ capsules }) => capsules?.[0]?.refusal === undefined && capsules?.[0]?.run === undefined
+        )
+        yield* sql`DELETE FROM runs WHERE id LIKE 'run_full%'`
+        yield* looked(source.id, secret)
+        expect((yield* readOf(source.id, 41)).capsules).toMatchObject([{ run: { status: "succeeded" } }])
+      })
   )
 
   tests.live("closing a pull request or tightening the Source's rule cancels unfinished plans", () =>
@@ -145,7 +147,7 @@ describe("Plans for the head of a pull request", () => {
           ORDER BY created_at, id`
       )
       /**
-       * Waits until the pull request has this number of plans. The tool runs long enough that these plans are unfinished
+       * Waits until the pull request has this number of plans. The tool runs long enough that these plans have not finished
        * when the test makes its next change.
        */
       const planned = (count: number) => eventually(plans, (rows) => rows.length === count)

@@ -31,7 +31,7 @@ const module = demoModule(
   resource "terraform_data" "kept" { input = var.key }`
 )
 
-/** Every way in which a module may run code or read secrets. */
+/** Returns a module that tries every way in which a module may run code or read secrets. */
 const hostile = (witness: string) => `
 data "external" "leak" { program = ["sh", "-c", "touch ${witness}-external; env; echo '{}'"] }
 data "http" "call" { url = "http://127.0.0.1:9/?key=\${var.key}" }
@@ -98,7 +98,7 @@ describe("A hostile fork", () => {
           status: "not_run",
           reason: expect.stringContaining("a static review starts no provider")
         })
-        // The tool itself checked the formatting of the files.
+        // The tool itself did check the formatting of the files.
         expect(review?.formatting.status).toBe("failed")
 
         const runs = yield* sql`SELECT type FROM runs WHERE coordinator_kind = 'pull_request' AND type <> 'source_sync'`

@@ -34,7 +34,7 @@ const checksRequested = Effect.fnUntraced(function* (sourceId: SourceId, secret:
   return yield* calm(sourceId)
 })
 
-/** Adds a pull request to the queue: a commit on top of `from`, on a branch that only the queue writes. */
+/** Adds a pull request to the queue by creating a commit on top of `from`, on a branch that only the queue writes to. */
 const queued = Effect.fnUntraced(function* (lane: string, number: number, from: string, files: Record<string, string>) {
   const branch = `gh-readonly-queue/${lane}/pr-${number}-${commitOf(`${lane} ${number}`)}`
   return { branch, commit: yield* branched(from, branch, { ...files, "docs/queue.md": branch }) }
@@ -130,7 +130,7 @@ describe("Merge queue commits", () => {
     Effect.gen(function* () {
       const { base, opens, secret, source, statusOf } = yield* onGitHub("unused", greeting("one"))
       yield* opens(21, { ...greeting("one"), "docs/a.md": "text" })
-      // A queued commit also gets a status if no Capsule follows its base.
+      // A queued commit gets a status even if no Capsule follows its base.
       const other = yield* queued("elsewhere", 22, base, greeting("five"))
       const { commit } = yield* queued("unused", 21, base, { ...greeting("one"), "docs/a.md": "text", "docs/b.md": "" })
       yield* checksRequested(source.id, secret)

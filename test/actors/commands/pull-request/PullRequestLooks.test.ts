@@ -96,7 +96,7 @@ describe("Repository polls", () => {
         const reopened = yield* readOf(source.id, 3)
         expect(reopened).toMatchObject({ id: third.id, state: "open", review: { commit: outside } })
         expect(reopened.closedAt).toBeUndefined()
-        // Syncs of heads never change the Source's lanes or status.
+        // Syncing a head never changes the Source's lanes or status.
         const { lanes, pullRequestLook, status } = yield* (yield* Sources).read(source.id)
         expect(pullRequestLook).toEqual({ at: expect.any(String), leftOut: 0 })
         expect([status, lanes?.map(({ ref }) => ref)]).toEqual(["active", ["lane"]])

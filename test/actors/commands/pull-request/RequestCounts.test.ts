@@ -25,8 +25,8 @@ import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts
 import { branched, calm, looked, pullRef } from "../../support/PullRequestWorld.ts"
 
 /**
- * Numbers of pull requests and Capsules. To use 100 pull requests and 20 Capsules, run `SVC_TEST_PULL_REQUESTS=100x20 bun
- * test ./test/actors/commands/pull-request/RequestCounts.test.ts`.
+ * How many pull requests and Capsules the test creates. To use 100 pull requests and 20 Capsules, run
+ * `SVC_TEST_PULL_REQUESTS=100x20 bun test ./test/actors/commands/pull-request/RequestCounts.test.ts`.
  */
 const [pullRequests = 0, capsules = 0] = (process.env["SVC_TEST_PULL_REQUESTS"] ?? "5x2").split("x").map(Number)
 const hooks = 50
@@ -73,7 +73,7 @@ afterAll(tests.dispose)
 const numbers = (many: number) => Array.from({ length: many }, (_, index) => index + 1)
 const moduleOf = (text: string) => ({ ...pureModule, "text.tf": `locals { text = "${text}" }` })
 
-/** Capsules that follow one Source, whose repository is on the forge. */
+/** Sets up Capsules that follow one Source whose repository is on the forge. */
 const world = Effect.gen(function* () {
   const { commit, context, url: gitUrl, workspaceId } = yield* TestPlane
   const place = yield* Gateway
@@ -112,7 +112,7 @@ const world = Effect.gen(function* () {
   return { base, capsuleId: first.id, context, place, secret: hookSecret, sourceId, workspaceId }
 })
 
-/** Runs the effect, and returns the Git requests and forge calls that the effect caused. */
+/** Runs the effect, and returns the numbers of Git requests and forge calls that it caused. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { requests, state } = yield* Gateway
@@ -185,7 +185,8 @@ describe("Requests to a repository and its forge", () => {
       expect(yield* many(sql`${ofHeads} AND status = 'succeeded'`)).toBe(pullRequests * capsules)
       expect(git.fetches).toBe(pullRequests)
       expect(git.lists).toBeLessThanOrEqual(quiet.lists + 2 * pullRequests)
-      // The review, the comparison with the base and the authors share one read of the newest commits of each head.
+      // For each head, one read of its newest commits serves the review, the comparison with the base and the list of
+      // authors.
       expect(git.histories).toBeLessThanOrEqual(3 * pullRequests)
       expect((yield* look).git).toEqual(quiet)
 

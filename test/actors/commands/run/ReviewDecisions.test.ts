@@ -64,7 +64,7 @@ test.each([
   }
 )
 
-test("depending on the Run, a cancellation withdraws a plan, requests a stop, revokes an approval, or comes too late", () => {
+test("depending on the status of the Run, a cancellation withdraws a plan, requests a stop, revokes an approval, or comes too late", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [cancelStep({ status, approved_at: null }), cancelStep({ status, approved_at: at })]

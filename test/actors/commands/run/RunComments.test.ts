@@ -65,23 +65,25 @@ describe("Run comments", () => {
       })
   )
 
-  tests.live("comments on a Run mask a secret input, even if it is encoded or the plan file is gone", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const runs = yield* RunCommands
-      const secret = "correct-horse-battery"
-      const { plan } = yield* planned("masked", pureModule, { variables: { key: secret } })
-      const { value: waiting } = yield* runs.Comment(plan.id, { context, text: `key is ${secret}!` })
-      expect(waiting.text).toBe("key is [redacted key]!")
-      const apply = yield* applying(plan)
-      yield* settled(apply.id)
-      const encoded = Buffer.from(secret).toString("base64")
-      const { value: after } = yield* runs.Comment(apply.id, { context, text: `was ${encoded}` })
-      expect(after.text).not.toContain(encoded)
-      const sql = yield* SqlClient.SqlClient
-      const rows = yield* sql<{ text: string }>`SELECT text FROM run_comments`
-      expect(rows.filter(({ text }) => text?.includes(secret) || text?.includes(encoded))).toEqual([])
-    })
+  tests.live(
+    "comments on a Run mask a secret input, even if the comment contains it in encoded form or the plan file no longer exists",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const runs = yield* RunCommands
+        const secret = "correct-horse-battery"
+        const { plan } = yield* planned("masked", pureModule, { variables: { key: secret } })
+        const { value: waiting } = yield* runs.Comment(plan.id, { context, text: `key is ${secret}!` })
+        expect(waiting.text).toBe("key is [redacted key]!")
+        const apply = yield* applying(plan)
+        yield* settled(apply.id)
+        const encoded = Buffer.from(secret).toString("base64")
+        const { value: after } = yield* runs.Comment(apply.id, { context, text: `was ${encoded}` })
+        expect(after.text).not.toContain(encoded)
+        const sql = yield* SqlClient.SqlClient
+        const rows = yield* sql<{ text: string }>`SELECT text FROM run_comments`
+        expect(rows.filter(({ text }) => text?.includes(secret) || text?.includes(encoded))).toEqual([])
+      })
   )
 
   tests.live("only the author can remove a comment on a Run, which erases its text", () =>

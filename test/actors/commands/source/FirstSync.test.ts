@@ -86,7 +86,7 @@ describe("First reads", () => {
         target: { kind: "source", id: source.id },
         data: { name: "nowhere", url: source.url }
       })
-      // The reason for the failure can still be read after the removal.
+      // After the Source has been removed, the reason for the failure can still be read.
       expect((yield* (yield* Runs).read(run.id)).error).toEqual(ended.error)
     })
   )

@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
           .code
       ).toBe("unauthenticated")
 
-      // svc stores delivery ids for a day, so a delivery with an older id is processed again.
+      // svc stores delivery ids for a day, so a delivery is processed again if its id is older than that.
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE webhook_deliveries SET received_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`
       const late = yield* sources.hook(source.id, { proofs: { secrets: [hookSecret] }, body, deliveryId: "delivery-0" })
@@ -157,7 +157,7 @@ describe.skipIf(Bun.which("terraform") === null)("Source lanes", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
 
-        // The newer plan has voided the revision plan. The message explains why and what to do.
+        // The newer plan has voided the revision plan. The message explains why, and what to do next.
         const superseded = yield* revisions.read(id)
         expect([superseded.phase, superseded.nextAction]).toEqual(["superseded", "plan_again"])
         expect(superseded.diagnostics).toEqual([

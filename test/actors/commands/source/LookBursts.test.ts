@@ -39,8 +39,8 @@ describe("Webhook bursts", () => {
           ({ runIds }) => runIds
         )
 
-        // Two running syncs have already found the commit. A webhook delivery that arrives now may announce a newer commit,
-        // so the delivery requires another sync.
+        // Two running syncs have already fetched the commit. A webhook delivery that arrives now may announce a newer
+        // commit, so the delivery requires another sync.
         const first = yield* delivered
         yield* Queue.take(fetched)
         const second = yield* delivered

@@ -23,7 +23,7 @@ afterAll(tests.dispose)
 
 const body = Stream.make(new TextEncoder().encode("{}"))
 
-/** A Source with its own branch, which it follows automatically unless a test changes that. */
+/** Creates a Source with its own branch, which the Source follows automatically unless a test changes that setting. */
 const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   const { commit, context, url, workspaceId } = yield* TestPlane
   const first = yield* commit(branch, greeting("one"))
@@ -112,61 +112,67 @@ describe("Automatic syncs", () => {
     })
   )
 
-  tests.live("automatic syncs that find nothing new are not listed, but requested syncs always are", () =>
-    Effect.gen(function* () {
-      const { commit, context, workspaceId } = yield* TestPlane
-      const runs = yield* Runs
-      const { hookSecret, id } = yield* sourceOf("quiet")
-      const [first] = yield* delivered(id, hookSecret)
-      expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual(["succeeded", 1, 1])
-      const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
-      expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
-        ["webhook", "succeeded", first?.sourceSnapshotId],
-        ["schedule", "succeeded", first?.sourceSnapshotId]
-      ])
-      expect((yield* snapshotsOf(id)).length).toBe(1)
-      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
-      expect((yield* runsOf(id, true)).length).toBe(3)
-      // The history lists each discovery, but does not list syncs that found nothing new.
-      const history = yield* (yield* Audit).list(
-        workspaceId,
-        context.actor.subject ?? "",
-        { action: "source.sync" },
-        { limit: 50 }
-      )
-      expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
-        first === undefined ? [] : [first.id]
-      )
+  tests.live(
+    "automatic syncs that find nothing new are not listed, whereas syncs that a person requested always are",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, workspaceId } = yield* TestPlane
+        const runs = yield* Runs
+        const { hookSecret, id } = yield* sourceOf("quiet")
+        const [first] = yield* delivered(id, hookSecret)
+        expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual([
+          "succeeded",
+          1,
+          1
+        ])
+        const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
+        expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
+          ["webhook", "succeeded", first?.sourceSnapshotId],
+          ["schedule", "succeeded", first?.sourceSnapshotId]
+        ])
+        expect((yield* snapshotsOf(id)).length).toBe(1)
+        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
+        expect((yield* runsOf(id, true)).length).toBe(3)
+        // The history lists each sync that found something new, and no other syncs.
+        const history = yield* (yield* Audit).list(
+          workspaceId,
+          context.actor.subject ?? "",
+          { action: "source.sync" },
+          { limit: 50 }
+        )
+        expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
+          first === undefined ? [] : [first.id]
+        )
 
-      const explicit = yield* synced(id)
-      expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
-      const [own, other] = yield* snapshotsOf(id)
-      expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
+        const explicit = yield* synced(id)
+        expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
+        const [own, other] = yield* snapshotsOf(id)
+        expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
 
-      yield* commit("quiet", greeting("two"))
-      const [found] = yield* scheduled(id)
-      expect(found?.sourceSnapshotId).not.toBe(own?.id)
-      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
-        [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
-      )
+        yield* commit("quiet", greeting("two"))
+        const [found] = yield* scheduled(id)
+        expect(found?.sourceSnapshotId).not.toBe(own?.id)
+        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
+          [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
+        )
 
-      // Callers may have received the Run's id, so the Run stays readable for a day. Then syncs that found nothing new are
-      // removed.
-      const sql = yield* SqlClient.SqlClient
-      const ended = (hours: number) => {
-        const at = new Date(Date.now() - hours * 3_600_000).toISOString()
-        return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
-      }
-      yield* ended(24)
-      expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
-      yield* ended(26)
-      expect((yield* runsOf(id, true)).length).toBe(3)
-      const left = again.map((run) => run.id)
-      expect(
-        yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
+        // Callers may have received the Run's id, so the Run stays readable for a day. After that day, syncs that found
+        // nothing new are removed.
+        const sql = yield* SqlClient.SqlClient
+        const ended = (hours: number) => {
+          const at = new Date(Date.now() - hours * 3_600_000).toISOString()
+          return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
+        }
+        yield* ended(24)
+        expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
+        yield* ended(26)
+        expect((yield* runsOf(id, true)).length).toBe(3)
+        const left = again.map((run) => run.id)
+        expect(
+          yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
         UNION ALL SELECT 1 FROM run_log_chunks WHERE ${sql.in("run_id", left)}`
-      ).toEqual([])
-    })
+        ).toEqual([])
+      })
   )
 
   tests.live("a failing lane is reported once, until it recovers", () =>
@@ -219,31 +225,29 @@ describe("Automatic syncs", () => {
       const [look] = yield* delivered(id, hookSecret)
       const [after, ...more] = yield* snapshotsOf(id)
       expect([after?.id, after?.repositoryManifest.reason, more.length]).toEqual([before?.id ?? "", reason, 0])
-      // Validating a manifest again counts as a discovery.
+      // Validating a manifest again counts as finding something new.
       expect((yield* runsOf(id)).map((run) => run.id)).toContain(look?.id ?? RunId.make(`run_${"a".repeat(16)}`))
     })
   )
 
-  tests.live(
-    "if two syncs run concurrently, the sync that read the repository later determines the lane's position",
-    () =>
-      Effect.gen(function* () {
-        const { id } = yield* sourceOf("race")
-        const lanes = yield* SourceLanes
-        const lane = { ref: "race", path: "." }
-        const seen = (commit: string, lookedAt: string) =>
-          lanes.seen(id, lane, { snapshotId: namedSnapshot(commit), commit, lookedAt })
-        expect(yield* seen("later", "2026-01-01T00:00:02.000Z")).toBe(true)
-        expect(yield* seen("earlier", "2026-01-01T00:00:01.000Z")).toBe(false)
-        expect(yield* lanes.failed(id, lane, { code: "c", message: "m" }, "2026-01-01T00:00:01.000Z")).toBe(false)
-        expect(yield* lanes.find(id, lane)).toMatchObject({ resolved_commit: "later", error_code: null })
-      })
+  tests.live("if two syncs run concurrently, the lane follows the sync that read the repository later", () =>
+    Effect.gen(function* () {
+      const { id } = yield* sourceOf("race")
+      const lanes = yield* SourceLanes
+      const lane = { ref: "race", path: "." }
+      const seen = (commit: string, lookedAt: string) =>
+        lanes.seen(id, lane, { snapshotId: namedSnapshot(commit), commit, lookedAt })
+      expect(yield* seen("later", "2026-01-01T00:00:02.000Z")).toBe(true)
+      expect(yield* seen("earlier", "2026-01-01T00:00:01.000Z")).toBe(false)
+      expect(yield* lanes.failed(id, lane, { code: "c", message: "m" }, "2026-01-01T00:00:01.000Z")).toBe(false)
+      expect(yield* lanes.find(id, lane)).toMatchObject({ resolved_commit: "later", error_code: null })
+    })
   )
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
   tests.live(
-    "a requested sync covers the default and every adopted lane, and reports a failing lane on its Capsule",
+    "a requested sync covers the default lane and every adopted lane, and reports a failing lane on its Capsule",
     () =>
       Effect.gen(function* () {
         const { commit, context, moveBranch } = yield* TestPlane

@@ -193,7 +193,7 @@ describe("Source removal", () => {
         capsule: { name: "pinned", environment: "test" },
         preflight
       }
-      // An install that has not yet created its Capsule.
+      // Inserts an install that has not yet created its Capsule.
       yield* sql`INSERT INTO install_plans ${sql.insert({
         id: "ipl_open",
         workspace_id: workspaceId,

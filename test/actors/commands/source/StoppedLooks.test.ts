@@ -26,7 +26,7 @@ beforeEach(() => points.at.clear())
 
 let branches = 0
 
-/** A Capsule that automatically plans and applies the commits of its lane, and a new commit. */
+/** Returns a Capsule that automatically plans and applies the commits of its lane, and a new commit. */
 const behind = Effect.gen(function* () {
   const { commit, context } = yield* TestPlane
   const branch = `stopped-${(branches += 1)}`
@@ -69,7 +69,10 @@ const moments = [
   "apply.prepared"
 ] as const satisfies ReadonlyArray<KillPointName>
 
-/** Waits until the service has finished handling a commit, and returns the started Runs and decisions. */
+/**
+ * Waits until the service has finished handling a commit, and returns the Runs that it started and the decisions that it
+ * recorded.
+ */
 const followedBy = Effect.fnUntraced(function* (capsule: Capsule, look: RunId) {
   const { workspaceId } = yield* TestPlane
   const looked = yield* settled(look)
@@ -109,7 +112,7 @@ const arranged = Effect.fnUntraced(function* (moment: KillPointName, capsule: Ca
 describe("Webhook checks", () => {
   for (const [name, turned] of Object.entries(switches)) {
     for (const moment of moments) {
-      tests.live(`a webhook applies nothing if ${name} at ${moment}`, () =>
+      tests.live(`a commit reported by a webhook is not applied if ${name} at ${moment}`, () =>
         Effect.gen(function* () {
           const { capsule, hookSecret, newest } = yield* behind
           yield* arranged(moment, capsule, turned)
@@ -119,7 +122,8 @@ describe("Webhook checks", () => {
           expect(runs.filter((run) => run === "apply succeeded")).toEqual([])
           const isLook = moment.startsWith("source_sync")
           if (isLook) expect(runs).toEqual([])
-          // A check of a lane obeys the switches of its Source, not the switches of the Capsules that follow the lane.
+          // Whether a lane is checked depends on its Source's switches, not on the switches of the Capsules that follow the
+          // lane.
           const isStopped = isLook && turned !== autoUpdateOff
           expect(looked.status).toBe(isStopped ? "cancelled" : "succeeded")
           if (isStopped) expect(looked.error?.code).toBe("source_stopped")
@@ -128,7 +132,7 @@ describe("Webhook checks", () => {
     }
   }
 
-  tests.live("a webhook applies the commit if every switch stays on", () =>
+  tests.live("a commit reported by a webhook is applied if every switch stays on", () =>
     Effect.gen(function* () {
       const { capsule, hookSecret, newest } = yield* behind
       const { adopted, runs } = yield* followedBy(capsule, yield* byWebhook(capsule, hookSecret))
@@ -139,25 +143,29 @@ describe("Webhook checks", () => {
 
 describe("Requested checks", () => {
   for (const moment of moments) {
-    tests.live(`a check requested by a person applies the commit if autoSync is turned off at ${moment}`, () =>
-      Effect.gen(function* () {
-        const { capsule, newest } = yield* behind
-        yield* arranged(moment, capsule, switches["autoSync was turned off"])
-        const { adopted } = yield* followedBy(capsule, yield* byPerson(capsule))
-        expect(points.at.size).toBe(0)
-        expect(adopted).toBe(newest)
-      })
+    tests.live(
+      `a commit found by a check that a person requested is applied even if autoSync is turned off at ${moment}`,
+      () =>
+        Effect.gen(function* () {
+          const { capsule, newest } = yield* behind
+          yield* arranged(moment, capsule, switches["autoSync was turned off"])
+          const { adopted } = yield* followedBy(capsule, yield* byPerson(capsule))
+          expect(points.at.size).toBe(0)
+          expect(adopted).toBe(newest)
+        })
     )
-    tests.live(`a check requested by a person applies nothing if its Source is disabled at ${moment}`, () =>
-      Effect.gen(function* () {
-        const { capsule, newest } = yield* behind
-        yield* arranged(moment, capsule, switches["its Source was disabled"])
-        const { adopted, looked, runs } = yield* followedBy(capsule, yield* byPerson(capsule))
-        expect(points.at.size).toBe(0)
-        expect(adopted).not.toBe(newest)
-        expect(runs).not.toContain("apply succeeded")
-        expect(looked.status).toBe(moment.startsWith("source_sync") ? "cancelled" : "succeeded")
-      })
+    tests.live(
+      `a commit found by a check that a person requested is not applied if the Source is disabled at ${moment}`,
+      () =>
+        Effect.gen(function* () {
+          const { capsule, newest } = yield* behind
+          yield* arranged(moment, capsule, switches["its Source was disabled"])
+          const { adopted, looked, runs } = yield* followedBy(capsule, yield* byPerson(capsule))
+          expect(points.at.size).toBe(0)
+          expect(adopted).not.toBe(newest)
+          expect(runs).not.toContain("apply succeeded")
+          expect(looked.status).toBe(moment.startsWith("source_sync") ? "cancelled" : "succeeded")
+        })
     )
   }
 })

@@ -81,7 +81,7 @@ test("a Connection expires with its token if the token cannot be renewed, or ear
   expect(firstExpiry({ expiresAt: former.grantedAt }, granted)).toBe(former.grantedAt)
 })
 
-test("new tokens keep the expiry that a person chose, but not the expiry of the old token", () => {
+test("when a Connection gets new tokens, it keeps an expiry date that a person chose, but not the expiry of the old token", () => {
   const chosen = { expires_at: later }
   const ofToken = { expires_at: "2026-01-02T00:00:00.000Z" }
   expect(nextExpiry({}, ofToken, former, renewing)).toBeNull()

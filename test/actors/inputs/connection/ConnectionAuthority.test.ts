@@ -41,7 +41,7 @@ beforeEach(() => points.at.clear())
 
 const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 
-/** An applied Capsule and the Connection that it uses. The owner created both. */
+/** Applies a Capsule that uses a new Connection, and returns both. The owner created both. */
 const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse) {
   const connection = yield* demoConnection(`authority-canary-${name}`, use)
   const { capsule } = yield* active(name, files(name), { options: { providerBindings: [bound(connection.id)] } })
@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("Connection rules", () => {
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // If an owner chooses the default ref, the rule also permits that ref.
+      // If an owner chooses another default ref, the rule also permits that ref.
       yield* sources.Update(capsule.sourceId, { context: owner, request: { defaultRef: "hostile" } })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })

@@ -26,7 +26,7 @@ const ends = "2026-01-02T00:00:00.000Z"
 const oauth = { helperId: OAuthHelperId.make("cloud"), refreshable: false, accessTokenExpiresAt: ends }
 const later = "2026-01-03T00:00:00.000Z"
 
-test("only the helper can set the values of its Connection", () => {
+test("only the helper of a Connection can set its values", () => {
   expect(tokenProblem(undefined, { values: {}, expiresAt: later })).toBeUndefined()
   expect(tokenProblem(oauth, {})).toBeUndefined()
   expect(tokenProblem(oauth, { values: {} })?.code).toBe("failed_precondition")
@@ -66,7 +66,7 @@ test("a Connection in use cannot be removed", () => {
   expect(removalProblem(["Capsule a", "Source b"])?.message).toContain("used by Capsule a, Source b")
 })
 
-test("revoking a Connection stops read-only Runs at once, and lets applies continue", () => {
+test("revoking a Connection stops read-only Runs at once, but lets applies continue", () => {
   const run = (last: string, type: "plan" | "apply" | "destroy_apply" | "source_sync", cancelled = false) => ({
     id: RunId.make(`run_${last.padStart(26, "0")}`),
     type,

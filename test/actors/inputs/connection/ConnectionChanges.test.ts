@@ -72,7 +72,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
-  tests.live("a changed Connection keeps its id, reveals no value, and voids only plans with the old values", () =>
+  tests.live("a changed Connection keeps its id, reveals no value, and voids only plans that used the old values", () =>
     Effect.gen(function* () {
       const { context, dataDir, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -131,7 +131,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
   )
 
   tests.live(
-    "if a Connection changes, an apply that still runs with the old values hides both old and new values",
+    "if a Connection changes, an apply that is still running with the old values hides both the old and the new values",
     () =>
       Effect.gen(function* () {
         const { context, notesDir } = yield* TestPlane
@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
         )
         const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
         expect(apply.status).toBe("succeeded")
-        // A Run that starts in the meantime with the new values also hides the old values.
+        // A Run that starts with the new values in the meantime also hides the old values.
         expect(former.sort()).toEqual([before, notesDir].sort())
         const { text } = yield* toldOf(apply.id)
         expect(text).toContain("Echo")

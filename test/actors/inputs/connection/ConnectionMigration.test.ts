@@ -45,7 +45,7 @@ const authority = Effect.gen(function* () {
 })
 
 it.live(
-  "an upgrade restricts existing Connections to owners and admins, and keeps the person responsible for each automation",
+  "an upgrade restricts existing Connections to owners and admins, and keeps the same person responsible for each automation",
   () =>
     Effect.gen(function* () {
       yield* seed

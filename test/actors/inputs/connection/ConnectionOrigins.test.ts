@@ -32,7 +32,7 @@ const row = {
   display_name: "deploy"
 } as const
 
-test("a Workspace uses only its own Connections, and only for confirmed servers", () => {
+test("a Workspace can use only its own Connections, and only for servers that a person has confirmed", () => {
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/team/app")).toBeUndefined()
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/other/app")?.message).toContain("elsewhere")
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com:8443/team/app")?.code).toBe("invalid_request")

@@ -78,7 +78,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("a ref that the rule of a Connection does not list can be used by an owner or admin, but not by automation", () => {
+  test("if the rule of a Connection does not permit a ref, an owner or admin can still use the ref in person, but automation cannot", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -91,7 +91,7 @@ describe("Connection use", () => {
     })
   })
 
-  test("automation may do only what the person responsible for it may do", () => {
+  test("automation has no more permissions than the person responsible for it", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, { ...attempt, automatic: true }).allowed) return
       expect(decideUse(rule, { ...attempt, automatic: false })).toMatchObject({ allowed: true, basis: "rule" })

@@ -37,7 +37,7 @@ afterAll(tests.dispose)
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 
-/** A Workspace's forge Connection, and a Source on that forge that uses the Connection. */
+/** Sets up a Workspace's forge Connection, and a Source on the forge that uses the Connection. */
 const world = Effect.gen(function* () {
   const { address, state } = yield* FakeForge
   const { context, workspaceId } = yield* newOwner(`owner-${crypto.randomUUID()}`)

@@ -24,7 +24,7 @@ import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 const token = "svc-canary-git-77ac"
 const header = `Basic ${Buffer.from(`git:${token}`).toString("base64")}`
 
-/** Two Git servers that record request headers: the admin's server, and a server chosen by a member. */
+/** Two Git servers that record request headers: one that the admin trusts, and one that a member chose. */
 class Servers extends Context.Service<
   Servers,
   {
@@ -265,7 +265,8 @@ describe("Git origins", () => {
         )
         expect((yield* connectionNow(unused.id)).proposedOrigins).toEqual([])
 
-        // Until an origin is confirmed, svc sends the credentials nowhere, and no new Source may choose the Connection.
+        // Until an origin is confirmed, svc does not send the credentials anywhere, and no new Source may use the
+        // Connection.
         for (const id of [own.id, attack.id]) {
           const run = yield* synced(id)
           expect([run.status, run.error?.code]).toEqual(["failed", "connection_origins_unconfirmed"])

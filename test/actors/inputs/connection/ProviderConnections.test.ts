@@ -65,7 +65,7 @@ const capsuleOf = (id: CapsuleId) => Effect.flatMap(Capsules, (capsules) => caps
 
 describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
   tests.live(
-    "credentials reach only the provider configuration that they are bound to, even in a child module, and are never leaked",
+    "credentials reach only the provider configuration that they are bound to, even in a child module, and never leak",
     () =>
       Effect.gen(function* () {
         const { context, dataDir, notesDir } = yield* TestPlane
@@ -114,14 +114,14 @@ describe.skipIf(Bun.which("terraform") === null)("Provider Connections", () => {
         expect((yield* capsuleOf(capsule.id)).driftStatus).toBe("drifted")
         expect((yield* capsuleOf(capsule.id)).currentStateGeneration).toBe(1)
 
-        // The plugin printed its tokens in every Run, but the stored data contains no token in any form.
+        // The plugin printed its tokens in every Run, but the stored data contains neither token in any form.
         for (const run of [plan, apply, drift]) {
           const told = yield* everythingOf(run.id)
           for (const token of [tokenA, tokenB]) expect(told).not.toContain(token)
         }
         expect(yield* everythingOf(apply.id)).toContain("Echo")
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
-        // Checks that the search would find a token.
+        // Checks that the search works, so it would have found a token.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
         // svc rejects a lock file that differs from the reviewed lock file before the tool starts.

@@ -15,7 +15,7 @@ test("a plan keeps its credentials while the Connection's values are unchanged",
   expect(rotationProblem(use, { ...row, version: 1 })).toBe(connectionRotated)
 })
 
-test("a plan without a recorded version is treated as created with the Connection's first values", () => {
+test("a plan that does not record a version is treated as created with the Connection's first values", () => {
   expect(rotationProblem(undefined, { ...row, version: 1 })).toBeUndefined()
   expect(rotationProblem(undefined, row)).toBe(connectionRotated)
 })

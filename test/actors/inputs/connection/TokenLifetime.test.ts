@@ -17,7 +17,7 @@ const granted = (expiresIn: number | undefined, refreshToken = true) =>
     at
   )
 
-test("without a stated lifetime, a token lasts an hour if it can be refreshed, and forever otherwise", () => {
+test("if the server states no lifetime, a token lasts an hour if it can be refreshed, and forever otherwise", () => {
   expect(granted(600).accessTokenExpiresAt).toBe(minutes(10))
   expect(granted(undefined).accessTokenExpiresAt).toBe(minutes(60))
   expect(granted(undefined, false).accessTokenExpiresAt).toBeUndefined()

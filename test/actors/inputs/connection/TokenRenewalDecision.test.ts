@@ -85,7 +85,7 @@ test.each([
   }
 )
 
-test("a rejection after an interrupted renewal mentions the interruption", () => {
+test("the error for a renewal that is rejected after an interrupted attempt mentions the interruption", () => {
   const failure = { reason: "refused", error: "invalid_grant", message: "No." } as const
   expect(renewalSetback("Cloud", { renewingSince: at }, failure).message).toContain("was interrupted")
   expect(renewalSetback("Cloud", {}, failure).message).not.toContain("was interrupted")

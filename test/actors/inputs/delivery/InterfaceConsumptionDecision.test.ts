@@ -68,7 +68,7 @@ test.each([
   expect(reviewProblem(requirement, { ...reviewed, ...different })?.code).toBe(code)
 })
 
-test("an apply disables bindings that its Capsule no longer consumes", () => {
+test("an apply disables Interface bindings that its Capsule no longer consumes", () => {
   const row = (request_key: string, interface_id: InterfaceId) => ({ request_key, interface_id })
   const rows = [row("db", own), row("db", other), row("cache", own)]
   expect(unusedBindings(rows, [{ key: "db", interfaceId: own }])).toEqual(rows.slice(1))

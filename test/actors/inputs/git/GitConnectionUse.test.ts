@@ -11,7 +11,7 @@ test("a default ref satisfies a rule if an owner or admin chose it, or if the re
   expect(chosenDefault({ default_ref: "release", default_ref_by_manager: 0 })).toEqual([])
 })
 
-test("a person fetches with their own authority, and automation fetches with the authority of the person who attached the Connection", () => {
+test("a fetch by a person uses the authority of that person, and an automatic fetch uses the authority of the person who attached the Connection", () => {
   const source = { auth_connection_by: grace }
   expect(fetchStarter({ created_by: ada, trigger_kind: "user" }, source)).toEqual({ subject: ada, automatic: false })
   for (const trigger_kind of ["schedule", "webhook"] as const) {

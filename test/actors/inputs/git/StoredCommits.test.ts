@@ -24,7 +24,7 @@ const damage = Effect.fnUntraced(function* (file: string) {
 })
 
 it.live(
-  "svc refetches deleted or damaged files of an adopted commit, and never accepts different files instead",
+  "svc refetches deleted or damaged files of an adopted commit, and never accepts different files in their place",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -53,7 +53,7 @@ it.live(
           expect((yield* replanned(capsule.id)).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The server has already read the archive once, but must verify the archive's contents again.
+          // The server has already read the archive once, but must verify its contents on every read.
           yield* damage(archive)
           const plan = yield* replanned(capsule.id)
           expect(plan.status).toBe("waiting_approval")

@@ -51,7 +51,7 @@ test("a Run's Capsule counts as changed if any recorded authority value differs"
   }
 })
 
-test("the Capsule's coordinator phases and the error about a blocking Run are each defined in one module", () => {
+test("only one module defines the coordinator phases of a Capsule, and only one defines the error about a blocking Run", () => {
   const root = join(import.meta.dir, "../../../../actors")
   const texts = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))

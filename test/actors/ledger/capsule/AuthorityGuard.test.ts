@@ -12,7 +12,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** One change to each column that the guard covers. */
+/** For each column that the guard covers, one change to that column. */
 const moved: ReadonlyArray<Partial<GuardedCapsuleRow>> = [
   { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   { status: "stale" },

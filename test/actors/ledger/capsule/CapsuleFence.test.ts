@@ -12,7 +12,7 @@ import { CapsuleId, InstallConfigId } from "../../../../schema/records/Ids.ts"
 const tests = suite(ledgers)
 afterAll(tests.dispose)
 
-/** A concurrent change to each fence column. */
+/** For each fence column, a concurrent change to that column. */
 const stale: Readonly<Record<(typeof fenceColumns)[number], Partial<GuardedCapsuleRow>>> = {
   id: { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   status: { status: "stale" },

@@ -48,7 +48,7 @@ const report: StagedReport = {
 const given = { names: [] }
 
 describe("Installation configurations", () => {
-  tests.live("an installation configuration is compiled only from reviewed evidence", () =>
+  tests.live("an install configuration is compiled only from reviewed evidence", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const made = compilation.annotate(report, snapshot)

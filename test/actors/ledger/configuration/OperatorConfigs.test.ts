@@ -140,7 +140,8 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
         const waiting = yield* replanned(capsule.id)
         yield* runCommands.Approve(waiting.id, { context })
 
-        // Each of these voids the reviewed plan: a changed value, another profile, a redefined profile, and a removed entry.
+        // Each of these changes voids the reviewed plan: a changed value, another profile, a redefined profile, and a
+        // removed entry.
         const others = [
           base("eu-2"),
           base("eu-1", "two"),

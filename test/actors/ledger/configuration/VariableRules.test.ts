@@ -8,14 +8,14 @@ const outcome = (type: DeclaredVariable["type"], value: string | number | Readon
   Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))
 
 describe("Input values", () => {
-  test("an input named like a property of Object is missing until a person sets it", () => {
+  test("an input that has the same name as a property of Object counts as missing until a person sets it", () => {
     for (const name of ["constructor", "toString", "valueOf"]) {
       expect(missingInputs([declared(name)], {})).toEqual([name])
       expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])
     }
   })
 
-  test("svc rejects secrets in a sensitive input that it cannot hide, and explains the reason", () => {
+  test("svc rejects a sensitive input if it contains a secret that svc cannot hide, and explains the reason", () => {
     const told = (value: Schema.Json, sensitive = true) => {
       const result = Effect.runSync(
         Effect.result(checkValues("variables", [{ ...declared("a", "json"), sensitive }], { a: value }))
@@ -41,7 +41,7 @@ describe("Input values", () => {
       return Result.isFailure(result) ? result.failure.message : undefined
     }
     expect(told(31)).toBeUndefined()
-    // An empty list still counts as a level of nesting.
+    // Even an empty list counts as a level of nesting.
     const hollow = (levels: number): Schema.Json => (levels === 1 ? [] : [hollow(levels - 1)])
     const bounds = (levels: number) => Result.isSuccess(Effect.runSync(Effect.result(checkBounds("a", hollow(levels)))))
     expect([bounds(32), bounds(33)]).toEqual([true, false])

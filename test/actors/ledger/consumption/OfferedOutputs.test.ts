@@ -57,7 +57,7 @@ test("a variable injection may carry secrets within a Workspace, but a published
   expect(names(given("published_output"))).toEqual(["a", "", "", ""])
 })
 
-test("svc reports the reason for withholding an Output, and identifies the repeated secret only within the same Workspace", () => {
+test("svc reports the reason for withholding an Output, and says which secret the Output repeats only within the same Workspace", () => {
   expect(given("published_output").map(({ withheld }) => withheld)).toEqual([
     undefined,
     undefined,
@@ -83,7 +83,7 @@ test("another Workspace receives shared Outputs under the names in the share, an
   expect(names(given("variable_injection", { shared: new Map() }))).toEqual(["", "", "", ""])
 })
 
-test("a state dependency receives all Outputs in one offer and fills no input", () => {
+test("a dependency on the whole state receives all Outputs in one offer and fills no input", () => {
   const [offer, ...more] = given("remote_state")
   expect(more).toEqual([])
   expect([offer?.input, offer?.output, offer?.given.length, offer?.required]).toEqual([undefined, undefined, 3, false])

@@ -50,7 +50,7 @@ const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
   })
 
 describe("Interface proposals", () => {
-  test("a blueprint adds Interfaces to the existing set, without duplicating an equal Interface", () => {
+  test("a blueprint adds Interfaces to the existing set, and does not add an Interface that equals an existing one", () => {
     const read = { address: { source: "output", outputName: "open", outputType: "url" } }
     const same = { a: { source: "output", outputName: "read", outputType: "url" } }
     expect(patched(blueprint("new", read), blueprint("present", same))).toEqual(["present", "new"])

@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 const at = (n: number) => `2026-01-01T00:00:00.00${n}Z`
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(24, "0")}`
 
-/** Writes the rows that an apply would write. */
+/** Inserts the rows that an apply would write. */
 const rows = Effect.gen(function* () {
   const { context, subject, workspaceId, otherWorkspaceId } = yield* Bench
   const sql = yield* SqlClient.SqlClient
@@ -96,7 +96,7 @@ describe("ui-surfaces", () => {
         expect(yield* keys(subject, { capsuleId: elsewhere })).toEqual([])
         expect(yield* keys(subject, { capsuleId: "cap_unknown" })).toEqual([])
 
-        // Reads page by page. Another reader cannot use the cursor.
+        // Reads page by page, and checks that another reader cannot use the cursor.
         const first = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1 })
         const cursor = first.nextCursor ?? ""
         const second = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1, cursor })
@@ -105,7 +105,7 @@ describe("ui-surfaces", () => {
         const stolen = interfaces.uiSurfaces(workspaceId, stranger, {}, { limit: 1, cursor })
         expect((yield* Effect.flip(stolen)).code).toBe("invalid_request")
 
-        // Every use is authorized, so the binding does not let a user outside the Workspace use the Interface.
+        // Every use is checked, so the binding does not let a user outside the Workspace use the Interface.
         const use = { interfaceId: InterfaceId.make(id("ifc", 7)), permission: "ui.open", delivery: "none" }
         expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
         const own = { ...use, subject, interfaceId: InterfaceId.make(id("ifc", 1)) }

@@ -22,7 +22,10 @@ beforeEach(() => points.at.clear())
 
 const outputs = [{ from: "hello", to: "greeting", required: false }]
 
-/** A producer Capsule, and a consumer in another Workspace that reads the producer's greeting through an approved share. */
+/**
+ * Sets up a producer Capsule, and a consumer in another Workspace that reads the producer's greeting through an approved
+ * share.
+ */
 const sharing = Effect.fnUntraced(function* (name: string) {
   const { context, otherWorkspaceId, workspaceId } = yield* Bench
   const shares = yield* OutputShares
@@ -67,7 +70,7 @@ const auditOf = Effect.fnUntraced(function* (targetId: string, action: string) {
   return Object.fromEntries(rows.map((row) => [row.workspace_id, JSON.parse(row.data).supersededRunIds]))
 })
 
-/** Revokes the share without voiding any plan. */
+/** Revokes the share, but does not void any plan. */
 const revokeSilently = (id: OutputShareId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.orDie(sql`UPDATE output_shares SET status = 'revoked' WHERE id = ${id}`)
@@ -76,7 +79,7 @@ const revokeSilently = (id: OutputShareId) =>
 const shareRevoked = "A share of Outputs that this plan used was revoked. Plan again."
 
 describe("Share revocation", () => {
-  tests.live("revoking a share voids exactly the plans that used its values, approved or not", () =>
+  tests.live("revoking a share voids exactly the plans that used its values, whether or not they are approved", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
@@ -91,7 +94,7 @@ describe("Share revocation", () => {
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
       expect((yield* Effect.flip(runCommands.Approve(waiting.id, { context }))).code).toBe("failed_precondition")
-      // The consumers are visible in the Workspace that created the share.
+      // The audit trail shows the voided plan only in the consumer's Workspace.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
       expect((yield* runs.read(untouched.id)).status).toBe("succeeded")

@@ -71,7 +71,7 @@ test("a report counts removals, replacements and forgotten objects as risks", ()
   ])
 })
 
-test("a report lists base files that a stale branch would revert, and the age of the base", () => {
+test("a report lists the files of the base that a stale branch would revert, and shows how old the base is", () => {
   const base = { ref: "main", resolvedCommit: "c", standing: "stale", behind: 3, undoneFiles: ["main.tf"] } as const
   expect(undoneBy(base)).toEqual([{ kind: "undoes", address: "main.tf" }])
   expect(undoneBy({ ...base, standing: "behind" })).toEqual([])

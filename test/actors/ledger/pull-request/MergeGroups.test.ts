@@ -76,7 +76,7 @@ describe("The merge group of a queued commit", () => {
     expect(mergeGroup({ ...second, base_commit: null }, [first, second], history)).toBeUndefined()
   })
 
-  test("a merge group is not treated as a fork if each of its pull requests comes from this repository or its current head was allowed", () => {
+  test("a merge group is not treated as a fork if each of its pull requests comes from this repository or has a current head that was allowed", () => {
     const stranger = row(2, { fork: "yes" })
     expect(groupIsFork([1], [row(1)])).toBe("no")
     expect(groupIsFork([1, 2], [row(1), stranger])).toBe("unknown")
@@ -93,7 +93,7 @@ describe("Merge queue polls", () => {
     queued
   })
 
-  test("a poll of the merge queues gives new groups lower numbers than all existing groups", () => {
+  test("a poll of the merge queues numbers new groups below all existing groups", () => {
     const { appeared, changed, gone } = mergeGroupChanges([group(-4, [1])], queues(entry(1), entry(2), entry(3)), [])
     expect(appeared.map(({ fork, merge_group, number }) => [number, fork, merge_group])).toEqual([
       [-5, "unknown", "[2]"],

@@ -224,7 +224,7 @@ describe("Pull request status reported by the forge", () => {
     [{}, "no"],
     [{ headRepositoryId: "2" }, "yes"],
     [{ headRepositoryId: null }, "unknown"],
-    // If no branch points to a head, the author of the head may not have permission to push to the repository.
+    // If no branch points to a head, its author may lack permission to push to the repository.
     [{ headRef: "topic-of-a-stranger" }, "unknown"],
     [{ headCommit: commitOf(8) }, "unknown"],
     // If the forge reports another base repository, the pull request does not belong to the Source's repository.

@@ -82,8 +82,8 @@ describe("Cost estimates", () => {
     const answer = estimate(
       change("a", ["create"], [{ name: "size", unknown: true }]),
       change("b", ["create"], [{ name: "size", sensitive: true }]),
-      // The region is unchanged and therefore missing from the review, but two prices depend on the region, so the estimate
-      // skips the change.
+      // The review omits the region, because it is unchanged. Two prices depend on the region, so the estimate skips the
+      // change.
       change("c", ["update"], [{ name: "size", before: "small", after: "large" }]),
       change("d", ["create"], [], "demo_disk"),
       change("e", ["create"], [], "other_thing"),

@@ -13,7 +13,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 const groupId = RunGroupId.make(`rgrp_${"a".repeat(24)}`)
-// Reverse alphabetical order.
+// The ids, in reverse alphabetical order.
 const ids = ["c", "b", "a"].map((letter) => RunId.make(`run_${letter.repeat(24)}`))
 
 tests.live("Runs created together in a group keep their order, in lists and in the queue", () =>
@@ -21,7 +21,7 @@ tests.live("Runs created together in a group keep their order, in lists and in t
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger
     const { workspaceId } = yield* TestPlane
-    // Uses a single transaction, so that the service does not start a Run before all Runs exist.
+    // Uses a single transaction, so that the service does not start any of the Runs before all of them exist.
     const queued = yield* Effect.gen(function* () {
       for (const id of ids) {
         yield* ledger.insert({ id, workspaceId, type: "drift_check", runGroupId: groupId, trigger: "user", spec: {} })

@@ -58,7 +58,7 @@ tests.live("the query finds a Capsule's newest Run even if other Capsules have m
 )
 
 tests.live(
-  "of two Runs created at the same time, the latest Run is the first in the list, and Runs of other Workspaces are ignored",
+  "if two Runs were created at the same time, the one that lists show first counts as the latest, and Runs of other Workspaces are ignored",
   () =>
     Effect.gen(function* () {
       const runs = yield* Runs

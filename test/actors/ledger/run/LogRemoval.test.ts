@@ -43,7 +43,7 @@ const long = "2020-01-01T00:00:00.000Z"
 const transacted = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
 
-/** A finished Run, older than the log retention period, with this many batches of log lines. */
+/** Inserts a finished Run that is older than the log retention period and has this many batches of log lines. */
 const loggedRun = Effect.fnUntraced(function* (
   name: string,
   chunks: number,
@@ -172,39 +172,41 @@ tests.live("destroying a Capsule makes all its logs removable, including the log
   })
 )
 
-tests.live("the next process finishes a log removal interrupted at any step, and audits it once", () =>
-  Effect.gen(function* () {
-    const removal = yield* LogRemoval
-    yield* furnished
-    const other = yield* newWorkspace((yield* newPerson("other")).subject, { handle: "other" })
-    for (let index = 0; index < 230; index++) {
-      yield* loggedRun(`k${index}`, index === 0 ? 150 : 1, index % 2 === 0 ? {} : { workspace_id: other.id })
-    }
-    let deaths = 0
-    let done = false
-    while (!done) {
-      survived = deaths % 3
-      const exit = yield* Effect.exit(removal.removeAll)
-      done = Exit.isSuccess(exit)
-      if (Exit.isFailure(exit)) {
-        expect(Cause.squash(exit.cause)).toBe("killed")
-        deaths += 1
+tests.live(
+  "the next process finishes a log removal that was interrupted at any step, and records the removal in the audit trail once",
+  () =>
+    Effect.gen(function* () {
+      const removal = yield* LogRemoval
+      yield* furnished
+      const other = yield* newWorkspace((yield* newPerson("other")).subject, { handle: "other" })
+      for (let index = 0; index < 230; index++) {
+        yield* loggedRun(`k${index}`, index === 0 ? 150 : 1, index % 2 === 0 ? {} : { workspace_id: other.id })
       }
-      const streams = yield* RunStreams
-      const page = yield* streams.logs(namedRun("k0"), 0, 1000)
-      // A log is removed entirely or not at all, because half a log would mislead readers.
-      expect([0, 150]).toContain(page.items.length)
-      expect(deaths).toBeLessThan(100)
-    }
-    expect(deaths).toBeGreaterThan(5)
-    expect([...new Set(passed)].toSorted()).toEqual(["log_removal.erased", "log_removal.marked"])
-    expect(yield* logged).toEqual({})
-    const events = yield* audited
-    expect(sum(events.map(({ runs }) => runs))).toBe(230)
-    expect(sum(events.map(({ bytes }) => bytes))).toBe((150 + 229) * 100)
-    const sql = yield* SqlClient.SqlClient
-    expect(yield* sql`SELECT id FROM runs WHERE log_removing = 1`).toEqual([])
-  })
+      let deaths = 0
+      let done = false
+      while (!done) {
+        survived = deaths % 3
+        const exit = yield* Effect.exit(removal.removeAll)
+        done = Exit.isSuccess(exit)
+        if (Exit.isFailure(exit)) {
+          expect(Cause.squash(exit.cause)).toBe("killed")
+          deaths += 1
+        }
+        const streams = yield* RunStreams
+        const page = yield* streams.logs(namedRun("k0"), 0, 1000)
+        // A log is removed entirely or not at all, because half a log would mislead readers.
+        expect([0, 150]).toContain(page.items.length)
+        expect(deaths).toBeLessThan(100)
+      }
+      expect(deaths).toBeGreaterThan(5)
+      expect([...new Set(passed)].toSorted()).toEqual(["log_removal.erased", "log_removal.marked"])
+      expect(yield* logged).toEqual({})
+      const events = yield* audited
+      expect(sum(events.map(({ runs }) => runs))).toBe(230)
+      expect(sum(events.map(({ bytes }) => bytes))).toBe((150 + 229) * 100)
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT id FROM runs WHERE log_removing = 1`).toEqual([])
+    })
 )
 
 tests.live("a Run shows when its log was removed, and the removed log is shown as empty and complete", () =>

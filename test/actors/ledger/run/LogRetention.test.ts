@@ -31,7 +31,7 @@ for (const [what, log, reason] of cases) {
     expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
 }
 
-test("a single retention reason is enough to keep a log, and an old log without a reason may be removed", () => {
+test("a single reason is enough to keep a log, and an old log without a reason may be removed", () => {
   const either = [false, true]
   for (const isPendingPlan of either) {
     for (const madeCurrentState of either) {

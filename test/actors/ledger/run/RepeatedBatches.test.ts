@@ -15,8 +15,8 @@ import { heldRun } from "../../../support/HeldRuns.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
 /**
- * Simulated faults of the log's database connection: the number of upcoming transactions that commit but report a failure
- * (`cuts`), whether every transaction fails, and the number of failures.
+ * Simulated faults of the log's database connection: the number of coming transactions that commit but report a failure
+ * (`cuts`), whether every transaction fails (`refuses`), and the number of failures so far (`refused`).
  */
 const line = { cuts: 0, refuses: false, refused: 0 }
 
@@ -179,7 +179,7 @@ tests.live("a log records the position and number of lines that the database rej
         const log = yield* logs.open(hold)
         line.refuses = true
         for (let index = 0; index < 200; index++) yield* log.write("plan", "stdout", numbered(index))
-        // Number of attempts made by the flush that the first line scheduled.
+        // Number of failed attempts so far, all made by the flush that the first line scheduled.
         const attempts = line.refused
         yield* eventually(
           Effect.sync(() => line.refused),

@@ -14,7 +14,7 @@ afterAll(tests.dispose)
 
 const nameOf = (id: string) => id.replace(/^run_0+/, "")
 
-/** Ids of the changes in the list, each with the Runs that it groups. */
+/** Returns the ids of the changes in the list, each with the Runs that it groups. */
 const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter: RunFilter = {}) {
   const { folded, items } = yield* (yield* Runs).changes(workspaceId, filter, { limit: 50 })
   return items.map(({ id }) => [
@@ -50,7 +50,7 @@ tests.live("the list of changes groups a plan with its syncs, its checks, the pl
     expect(yield* changesOf(workspaceId, { until: minute(5) })).toEqual([
       ["plan", ["apply", "replaced", "check", "sync"]]
     ])
-    // The plan replaces only the earlier plan made after the apply, not the plan made before it.
+    // The new plan replaces only the plan that was made after the apply, not the plan that was made before the apply.
     yield* run("next", 8, { capsuleId, status: "waiting_approval" })
     expect((yield* changesOf(workspaceId)).slice(0, 1)).toEqual([["next", ["again"]]])
   })

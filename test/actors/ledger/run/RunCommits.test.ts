@@ -26,7 +26,7 @@ const over = Effect.fnUntraced(function* (id: RunId) {
   }
 })
 
-/** Number of database commits while `effect` runs. */
+/** Counts the database commits while `effect` runs. */
 const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   let count = 0
   const stop = (yield* Commits).listen(() => {
@@ -38,18 +38,18 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
 })
 
 /**
- * Maximum numbers of commits. Before the introduction of holds and durable sequences, a plan took 25 commits and an apply 30.
- * Preparing a Run requires no commit.
+ * Maximum number of commits for a plan and for an apply. Before the introduction of holds and durable sequences, a plan took
+ * 25 commits and an apply 30. Preparing a Run requires no commit.
  */
 const most = { plan: 25, apply: 31 }
 
 /**
- * Maximum number of statements per transaction. Every other writer waits for the transaction, and with a database on another
- * machine every statement takes a round trip.
+ * Maximum number of statements per transaction. Every other writer waits for the transaction, and if the database is on
+ * another machine, every statement takes a round trip.
  */
 const mostStatements = 50
 
-// This test runs first, because a Workspace's first values also need data keys.
+// This test runs first, because the first values of a Workspace also require data keys, which take additional commits.
 tests.live("no transaction of an installation, a plan and an apply runs more than 50 statements", () =>
   Effect.gen(function* () {
     transactions.seen.statements = 0

@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 const payments = namedCapsule("payments")
 const orders = namedCapsule("orders")
 
-/** Two Workspaces whose Runs are similar. */
+/** Sets up two Workspaces whose Runs are similar. */
 const world = Effect.gen(function* () {
   const [own, other] = yield* Effect.forEach(["aiko", "ken"], (name) =>
     Effect.gen(function* () {
@@ -170,7 +170,7 @@ tests.live("the counts of each facet apply every filter except the facet's own",
   })
 )
 
-tests.live("svc rejects a Run cursor with a different filter or view", () =>
+tests.live("svc rejects a cursor for a list of Runs if the filter or view is different", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const runs = yield* Runs

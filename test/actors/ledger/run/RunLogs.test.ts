@@ -38,7 +38,7 @@ const newRun = Effect.fnUntraced(function* (name: string) {
   return yield* heldRun(runId)
 })
 
-/** While the effect reads the time, lets `interruption` run until it blocks. */
+/** Whenever the effect reads the time, first lets `interruption` run until it blocks. */
 const whenTimeIsRead = (interruption: Effect.Effect<unknown>) =>
   Effect.updateService(
     Clock.Clock,
@@ -84,7 +84,7 @@ tests.live("the log of a Run that prints endlessly keeps its beginning and end, 
   })
 )
 
-tests.live("another attempt at a Run gets no additional log space", () =>
+tests.live("another attempt at a Run does not get additional log space", () =>
   Effect.gen(function* () {
     const first = yield* newRun("again")
     const { runId } = first

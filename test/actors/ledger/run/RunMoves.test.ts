@@ -30,7 +30,7 @@ const commands = [
   "expire",
   "wait"
 ] as const
-/** Commands that advance a Run are listed more often than commands that finish it. */
+/** All commands. Those that advance a Run are repeated, so that they are chosen more often than those that finish it. */
 const weighted = [...commands, "plan", "wait", "wait", "wait", "approve", "approve", "apply", "apply"] as const
 type Command = (typeof commands)[number]
 
@@ -81,7 +81,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   const { items } = yield* runs.list(workspaceId, { capsuleId }, { limit: 6 })
   const status = command === "approve" ? "waiting_approval" : command === "apply" ? "succeeded" : undefined
   const fitting = items.filter((item) => item.status === status && item.type.endsWith("plan"))
-  // Usually picks a Run to which the command applies, and sometimes any other Run.
+  // Usually picks a Run to which the command applies, but sometimes any Run.
   const from = fitting.length > 0 && choice > 0 ? fitting : items
   const run = from[choice % Math.max(from.length, 1)]
   const id: RunId = run?.id ?? (yield* Effect.die("no Run"))
@@ -152,7 +152,7 @@ describe.skipIf(Bun.which("terraform") === null)("Run moves", () => {
         const moves = yield* sql<Move>`SELECT * FROM moves ORDER BY seq`
         expect(moves.length).toBeGreaterThan(30)
         expect(moves.filter((move) => !isLegal(move))).toEqual([])
-        // Checks that the test detects a move that is missing from the table.
+        // Checks that the test detects a move that the table does not contain.
         expect(isLegal({ run_id: "", type: "apply", was: "failed", is: "running", approved: 0, used: 0 })).toBe(false)
         const applies = yield* sql`SELECT plan_run_id FROM runs WHERE type IN ('apply', 'destroy_apply')
           GROUP BY plan_run_id HAVING COUNT(*) > 1`

@@ -24,7 +24,7 @@ afterAll(tests.dispose)
 const Note = Schema.Struct({ note: Schema.String })
 const schema: PreparationSchema<typeof Note.Type> = { kind: "plan", json: Schema.fromJsonString(Note) }
 
-/** A running Run, with the hold of its execution. */
+/** Creates a running Run and returns the hold of its execution. */
 const executing = Effect.fnUntraced(function* (id: string) {
   const owner = yield* newPerson(id)
   const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: id })

@@ -14,7 +14,7 @@ const files = ["actors", "src"].flatMap((room) =>
     .map((name) => ({ path: join(room, name), text: readFileSync(join(root, room, name), "utf8") }))
 )
 
-/** Files that write to a table, or pass its name to the retention statements. */
+/** Returns the files that write to a table or pass its name to the retention statements. */
 const writers = (table: string) => {
   const statement = new RegExp(
     `\\b(UPDATE|INTO|DELETE FROM)\\s+${table}\\b|\\{[^{}]*\\btable: "${table}"[^{}]*\\bof:|\\btable: "${table}",\\s+(staysItself|since):`

@@ -44,8 +44,8 @@ const acts = [
 type Act = (typeof acts)[number]
 
 /**
- * An owner's claim or action, or an action from outside: `takenBack` requeues the Run, `asked` requests a stop. A paused
- * owner is not scheduled for a while.
+ * Generates a claim or an action by an owner, or an action from outside: `takenBack` requeues the Run, and `asked` requests
+ * a stop. A paused owner is not scheduled for a while.
  */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
@@ -59,7 +59,7 @@ interface Side {
   readonly hold: RunHold
   events: number
   lines: number
-  /** The latest batches, which the execution may resend. */
+  /** The most recent batches, which the execution may resend. */
   lastEvents: ReadonlyArray<string>
   lastLines: ReadonlyArray<string>
 }
@@ -157,7 +157,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeat":
         if (side.events === 0) return
-        // Resends a batch whose acknowledgement was lost. This must fail once the execution has lost its hold.
+        // Resends a batch whose acknowledgement was lost. The write must fail once the execution has lost its hold.
         yield* write(isHolder, journal.receive(hold, side.events, side.lastEvents.map(event)))
         seen.repeated += 1
         return
@@ -220,7 +220,7 @@ const story = Effect.fnUntraced(function* (
 
   for (const next of steps) {
     if (next === "takenBack") {
-      // Requeues the Run as recovery does: under the owner's hold, but outside the owner's execution.
+      // Requeues the Run as recovery would: under the owner's hold, but not from the owner's execution.
       if (model.holder === undefined) continue
       yield* transaction(sql)(lifecycle.requeue(model.holder, "taken back", { counts: counter % 2 === 0 }))
       Object.assign(model, { holder: undefined, status: "queued" })

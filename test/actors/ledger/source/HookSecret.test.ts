@@ -19,7 +19,10 @@ const newSource = Effect.gen(function* () {
   const sourceCommands = yield* SourceCommands
   const number = yield* Ref.updateAndGet(names, (count) => count + 1)
   const made = yield* sources.create(context, { workspaceId, name: `renewed-${number}`, url })
-  /** Returns true if a delivery signed with this secret is accepted. The Source is disabled, so nothing is synced. */
+  /**
+   * Returns `accepted` if svc accepts a delivery signed with this secret, and otherwise the error code. The Source is
+   * disabled, so nothing is synced.
+   */
   const accepts = (secret: string) =>
     Effect.match(sources.hook(made.source.id, { proofs: { secrets: [secret] }, body }), {
       onFailure: ({ code }) => code,

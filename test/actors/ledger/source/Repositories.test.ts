@@ -8,7 +8,7 @@ import { suite } from "../../../support/Effect.ts"
 import { driven, freshKey, install, planned, requestOf } from "../../../support/Journey.ts"
 import { servedRepository, TestPlane, testPlane } from "../../../support/TestPlane.ts"
 
-/** A repository without commits. */
+/** Serves a repository that has no commits. */
 class EmptyRepository extends Context.Service<EmptyRepository, { readonly origin: string; readonly url: string }>()(
   "test/actors/ledger/source/EmptyRepository"
 ) {

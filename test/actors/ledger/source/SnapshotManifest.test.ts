@@ -16,7 +16,7 @@ const module = { inputs: [] }
 const valid = bytes(manifest("svc.com/v2.4", {}, { modules: { ".": module, "apps/web": module, apps: module } }))
 const broken = bytes({ apiVersion: "svc.com/v2.4", kind: "Repository" })
 
-/** A snapshot of one folder in a repository with this manifest. */
+/** Returns a snapshot of one folder of a repository whose manifest has these contents. */
 const carrier = (found: Uint8Array, path = "."): ManifestCarrier => {
   const { document, status } = manifestVerdict({ status: "present", bytes: found })
   return {
@@ -61,7 +61,7 @@ test("a stored manifest is validated again only if the version of the rules has 
   expect(judged({ rulesVersion: manifestRulesVersion - 1, reason: "Once refused." })?.differs).toBe(true)
 })
 
-test("a declaration comes from the parser, and a manifest that a sync rejected stays rejected even if it parses", () => {
+test("a declaration always comes from the parser, and a manifest that a sync rejected stays rejected even if it parses", () => {
   expect(declarationOf(absent)._tag).toBe("Absent")
   expect(declarationOf(carrier(valid))._tag).toBe("Parsed")
   expect(declarationOf(carrier(broken))._tag).toBe("Refused")
@@ -74,7 +74,7 @@ test("a declaration comes from the parser, and a manifest that a sync rejected s
   expect(declarationOf(unread)._tag).toBe("Refused")
 })
 
-test("a manifest is pinned by its digest, and an unread manifest by its snapshot and reason", () => {
+test("a manifest is pinned by its digest, and a manifest that was not read is pinned by its snapshot and the reason", () => {
   expect(manifestPin(absent)).toEqual({})
   const { repositoryManifest } = carrier(valid)
   expect(manifestPin(carrier(valid)).manifestDigest).toBe(repositoryManifest.digest)

@@ -139,7 +139,7 @@ describe("Change causes", () => {
     expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
   })
 
-  test("a new or removed instance has the same cause as the change of the instance count", () => {
+  test("a new or removed instance has the same cause as the change to the instance count", () => {
     const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
     expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
       certain: true,

@@ -36,7 +36,7 @@ const noteWith = (content: string) => `
     content = ${content}
   }`
 
-/** Plans the Capsule with different input values. */
+/** Plans the Capsule with other input values. */
 const reconfigured = Effect.fnUntraced(function* (capsule: Capsule, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -118,7 +118,7 @@ describe.skipIf(Bun.which("terraform") === null)("Change causes", () => {
         resource: [commit]
       })
 
-      // Plans different inputs for the commit that is already deployed.
+      // Plans the commit that is already deployed, with different inputs.
       const again = yield* reconfigured(capsule, { content: "secret three" })
       expect(yield* causesOf(again)).toMatchObject({ kinds: ["input"], certain: true, resource: [input] })
     })

@@ -27,7 +27,10 @@ type Files = Readonly<Record<string, string>>
 const otherModule = { "apps/b/main.tf": 'output "b" {\n  value = 1\n}\n' }
 const sharedModule = { "shared/net/main.tf": 'output "n" {\n  value = 2\n}\n' }
 
-/** A Capsule for the module `apps/a` on a branch, and a function that commits, syncs and returns the Capsule's status. */
+/**
+ * Sets up a Capsule for the module `apps/a` on a branch, and a function that commits, syncs and returns the Capsule's
+ * status.
+ */
 const filtered = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { commit, context } = yield* TestPlane
   const capsules = yield* Capsules

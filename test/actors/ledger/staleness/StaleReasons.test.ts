@@ -69,7 +69,7 @@ describe("Stale reasons", () => {
             { from: "secret", to: "key", required: true }
           ]
         })
-        // The consumer was last planned and applied without these values.
+        // The consumer's last plan and apply did not use these values.
         expect(yield* capsuleOf(consumer.id)).toEqual({
           staleReasons: [input("value"), input("secret")],
           status: "stale"

@@ -124,7 +124,7 @@ tests.live(
       yield* Effect.exit(readBacklog)
       yield* dropTrigger(sql, "dies")
       expect(yield* list()).toEqual([])
-      // A state committed during the upgrade waits for its turn.
+      // A state that is committed during the upgrade is processed after the earlier states.
       const two = yield* committed(2, both, { secrets })
       expect(yield* list()).toEqual([])
       yield* readBacklog

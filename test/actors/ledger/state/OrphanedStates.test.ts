@@ -32,7 +32,7 @@ tests.live("svc rejects reading a left-over state inside a transaction, because 
 
 describe("Left-over checkpoints", () => {
   tests.live(
-    "a left-over checkpoint is imported once if its Capsule is unchanged since that apply, and a running Run keeps its checkpoint",
+    "a left-over checkpoint is imported once if its Capsule has not changed since the apply that wrote it, and a running Run keeps its checkpoint",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ const state = (serial: number, lineage: string, more = "") =>
   `{\n  "version": 4,\n  "terraform_version": "1.11.4",\n  "serial": ${serial},\n  "lineage": "${lineage}",\n  "outputs": {},\n  "resources": []${more}\n}`
 const most = 17 * 1024 * 1024
 const head = '{"version":4,"serial":4,"lineage":"one",'
-/** A state that is larger than the service's parser accepts. */
+/** Returns a state that is larger than the service's parser accepts. */
 const large = (serial: number, lineage: string) => state(serial, lineage, `, "check_results": "${"x".repeat(most)}"`)
 
 const base = { lineage: "one", serial: 3 }

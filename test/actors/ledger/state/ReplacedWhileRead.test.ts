@@ -22,7 +22,7 @@ import {
   workspaceId as inWorld
 } from "../../upkeep/retention/support/RetainedWorld.ts"
 
-/** Effect that runs once, between reading a row and reading its parts. */
+/** An effect that runs only once, after a row has been read and before its parts are read. */
 let meanwhile: Effect.Effect<unknown> = Effect.void
 
 const happens = Effect.suspend(() => {

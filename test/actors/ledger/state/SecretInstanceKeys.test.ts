@@ -51,7 +51,7 @@ const listed = Effect.fnUntraced(function* (capsuleId: CapsuleId, search?: strin
   return items.map(({ address }) => address)
 })
 
-/** The entire database as text, taken from an export, the database file and a backup. */
+/** Returns everything that is stored, as text: an export, the data folder's files and a backup. */
 const stored = Effect.gen(function* () {
   const { dataDir } = yield* TestPlane
   const backup = join(dataDir, "..", `${crypto.randomUUID()}.db`)
@@ -77,7 +77,7 @@ describe.skipIf(Bun.which("terraform") === null)("Secret instance keys", () => {
       const addresses = yield* listed(capsule.id)
       const hidden = addresses.filter((address) => address.startsWith("terraform_data.user["))
       expect(addresses).toContain('terraform_data.shown["eu-west"]')
-      // Distinct keys remain distinct addresses when hidden.
+      // Keys that differ still lead to different addresses when they are hidden.
       expect(new Set(hidden).size).toBe(2)
       expect(hidden.every((address) => /\["\[redacted key [0-9a-f]{12}\]"\]$/.test(address))).toBe(true)
       const planned = (plan.resourceChanges ?? []).map(({ address }) => address)

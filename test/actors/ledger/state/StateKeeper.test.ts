@@ -40,7 +40,7 @@ const running = Effect.fnUntraced(function* (name: string) {
   return run ?? (yield* Effect.die("the Run is not queued"))
 })
 
-/** A Run's stored state, and the serials that its events report. */
+/** Returns a Run's stored state and the serials that its events report. */
 const kept = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const checkpoint = yield* (yield* RunCheckpoints).load(workspaceId, runId)

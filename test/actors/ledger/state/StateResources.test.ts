@@ -31,7 +31,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** The table's rows as text, as seen by a person who can read only the database. */
+/** Returns the rows as text, as seen by a person who can read only the database. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -195,7 +195,7 @@ tests.live("a list of resources contains no values and no ids that may be secret
     ])
     const text = yield* stored
     for (const value of [canary, "secret-input", "aGVsbG8"]) expect(text).not.toContain(value)
-    // Equal values in different places have different digests, so digests do not reveal equality.
+    // Equal values in different places have different digests, so the digests do not reveal that the values are equal.
     const digests = [...text.matchAll(/\\"same\\":\\"([\w-]+)\\"/g)].map(([, digest]) => digest)
     expect(digests).toHaveLength(4)
     expect(new Set(digests).size).toBe(4)
@@ -239,7 +239,7 @@ tests.live("states from earlier releases are read in the background, and marked 
     yield* unread
     expect(yield* list()).toMatchObject({ indexed: false, items: [] })
     expect(yield* difference(two, one)).toMatchObject({ indexed: false, resources: [], outputs: [] })
-    // A state committed during the background read waits for the earlier states.
+    // A state that is committed during the background read is processed after the earlier states.
     yield* committed(4, stateText([vpc("one")], { url: "b" }))
     expect(yield* list()).toMatchObject({ indexed: false })
     yield* readBacklog
@@ -316,7 +316,7 @@ tests.live("resource ids are hidden until the secrets of their state are known",
 )
 
 tests.live(
-  "a list of resources hides the folder paths of Runs, the server and agents if a program wrote such paths into a state",
+  "a list of resources hides the paths of folders used by Runs, the server and agents if a program wrote such a path into a state",
   () =>
     Effect.gen(function* () {
       yield* emptyCapsules

@@ -211,7 +211,7 @@ it.effect(
 )
 
 it.effect(
-  "the inventory lists and counts active memberships by creation time, including memberships in archived Workspaces, and writes nothing",
+  "the inventory lists and counts active memberships in the order of their creation, including memberships in archived Workspaces, and writes nothing",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces

@@ -8,7 +8,7 @@ import {
 } from "../../../../actors/running/agent-pool/AgentPlaces.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 
-// Arbitrary ids, because the decision only compares them.
+// Arbitrary strings can be ids here, because the decision only compares them.
 const run = Brand.nominal<RunId>()
 
 const agent = (id: string, places: number, runs: number): AgentPlaces => ({ id, places, runs })

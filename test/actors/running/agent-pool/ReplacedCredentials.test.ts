@@ -7,14 +7,14 @@ import {
 
 const plan = [{ name: "cloud", mark: "a" }]
 
-/** An agent with these credentials. A credential without a mark comes from an agent of an earlier release. */
+/** Returns an agent that has these credentials. A credential without a mark represents an agent of an earlier release. */
 const agent = (agentId: string, own: Readonly<Record<string, string | undefined>>): AgentCredentials => ({
   agentId,
   names: Object.keys(own),
   marks: Object.entries(own).flatMap(([name, mark]) => (mark === undefined ? [] : [{ name, mark }]))
 })
 
-/** The same agent after it has been silent for a long time. */
+/** Returns the same agent, but silent for a long time. */
 const silent = (...given: Parameters<typeof agent>): AgentCredentials => ({ ...agent(...given), isSilent: true })
 
 const cases: ReadonlyArray<

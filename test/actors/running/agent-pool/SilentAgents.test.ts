@@ -74,8 +74,8 @@ tests.live("an ephemeral agent is removed after a week of silence, unless a stat
     expect(yield* there).toEqual(["group1", "group2", "group3", "group4", "labelled", "machine", "unspent1"])
     yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
     yield* forget
-    // A token's last agent is removed immediately. While the token still has other agents, svc keeps a revoked agent's row,
-    // because the row proves that the token is for a group.
+    // The last agent of a token is removed immediately. As long as the token has other agents, svc keeps the row of a
+    // revoked agent, which proves that the token is for a group.
     expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "group4", "machine"])
     expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
     yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`

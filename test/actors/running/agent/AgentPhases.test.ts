@@ -33,7 +33,7 @@ describe("Agent phases", () => {
     expect(phaseDurations(jumped, span).map(({ millis }) => millis)).toEqual([10_000, 0, 9_000])
   })
 
-  test("without a result, the last phase is omitted, and the server's own checks are counted as a separate phase", () => {
+  test("if there is no result, the last phase is omitted, and the server's own checks are counted as a separate phase", () => {
     const reported = [
       { phase: "prepare" as const, at: 5_000 },
       { phase: "apply" as const, at: 6_000 }

@@ -88,7 +88,7 @@ plane.live(
     })
 )
 
-plane.live("a repeated start gets the same response, even if a rule has changed since", () =>
+plane.live("a repeated start gets the same response as the first, even if a rule has changed in the meantime", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

@@ -18,8 +18,8 @@ test.each([
   [29, 10n * second, false],
   [30, 10n * second, true],
   [300, 20n * second, true],
-  // No response was lost, because the agent received its last response just before it began to wait. This happens in a
-  // server outage or after the machine was suspended.
+  // No response was lost, because the agent received its last response just before it began to wait. This happens during a
+  // server outage, or after the machine was suspended.
   [300, 299n * second, false],
   [300, 296n * second, false],
   [300, undefined, false]

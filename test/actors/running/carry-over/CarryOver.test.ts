@@ -71,8 +71,8 @@ const cloned = Effect.map(TestPlane, ({ dataDir }) => {
 const rule = (carryOver: CarryOver) => ruled({ approvers: 1, planAuthorCounts: false, carryOver })
 
 /**
- * Opens a change for a new Capsule on a branch with two commits, and plans the change speculatively. The module does not
- * include the files in `docs`.
+ * Creates a Capsule and a branch whose two commits change it, and creates a speculative plan of the change. The module does
+ * not include the files in `docs`.
  */
 const opened = Effect.fnUntraced(function* (name: string, more = "") {
   const { capsule } = yield* active(name, { "main.tf": moduleOf("one", more), "docs/about.md": "About" })
@@ -210,7 +210,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
   )
 
   tests.live(
-    "approvals of a change do not carry over to a plan even if only a provisioner command differs, which plans do not show",
+    "approvals of a change do not carry over to a plan even if the only difference is a provisioner command, which plans do not show",
     () =>
       Effect.gen(function* () {
         const provisioner = (command: string) => `provisioner "local-exec" { command = "${command}" }`
@@ -422,7 +422,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
         })
     ]
   ]
-  // Two tests cover the changes, because each change needs a plan, and a single test would take too long.
+  // The changes are split between two tests, because each change needs a plan and a single test would take too long.
   const halves = [changes.slice(0, 9), changes.slice(9)]
   for (const [half, some] of halves.entries()) {
     const branch = `table-${half}`
@@ -451,7 +451,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
             yield* sql`UPDATE runs SET ${sql.update(before ?? {}, ["id"])} WHERE id = ${change.id}`
             for (const basis of bases) yield* sql`INSERT INTO change_bases ${sql.insert(basis)}`
           }
-          // The control case: without any change, the approval is carried over.
+          // The control case: the approval is carried over if nothing has changed.
           yield* rule("approval")
           yield* approveChange(yield* admin, change)
           expect((yield* replanned(capsule.id)).carriedFrom?.runId).toBe(change.id)
@@ -519,7 +519,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
   )
 
   tests.live(
-    "svc rejects an approval whose digests do not match the change, and an approval of a change in a plan that is not speculative",
+    "svc rejects an approval of a change if its digests do not match the change, or if the plan is not speculative",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -552,7 +552,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
         const known: unknown = basis?.commit_authors == null ? undefined : JSON.parse(basis.commit_authors)
         const author = yield* admin
         yield* ruled({ approvers: 1, commitAuthorCounts: false, carryOver: "approval" })
-        // Without the branch's history, no approval counts.
+        // If the branch's history is unknown, no approval counts.
         yield* sql`UPDATE change_bases SET commit_authors = NULL WHERE run_id = ${change.id}`
         const unknown = yield* Effect.flip(approveChange(author, change))
         expect(unknown.message).toContain("the authors of the commit are unknown")

@@ -28,7 +28,7 @@ test("equal reviews have no differing lines, regardless of the order of their li
   expect(differingLines(a, b)).toEqual({ lines: [] })
 })
 
-test("the differing lines are exactly the lines that only one of the plans has", () => {
+test("the differing lines are exactly the lines that only one of the two plans contains", () => {
   const approved = {
     resourceChanges: [resource("demo.a", [size(2), { name: "tag", before: "x", after: "y" }])],
     outputChanges: [{ name: "url", actions: ["update"], before: "u", after: "v", sensitive: false }]

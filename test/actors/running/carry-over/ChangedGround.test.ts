@@ -40,7 +40,9 @@ afterEach(() => tests.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sq
 
 const rule = ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
 
-/** A module with two private inputs and an input for an injected Output. No resource uses the second private input. */
+/**
+ * Returns a module with two private inputs and an input for an injected Output. No resource uses the second private input.
+ */
 const moduleOf = (text: string) => ({
   "main.tf": `
 variable "secret" {
@@ -58,7 +60,7 @@ resource "terraform_data" "given" { input = var.from }
 `
 })
 
-/** The file of a module whose only resource has this input. */
+/** Returns the file of a module whose only resource has this input. */
 const plain = (text: string) => ({ "main.tf": `resource "terraform_data" "kept" { input = "${text}" }\n` })
 
 /** Moves a branch to a commit of another branch, as a merge without a merge commit does. */
@@ -93,7 +95,7 @@ const rotated = Effect.fnUntraced(function* (id: ConnectionId) {
   })
 })
 
-/** Commits files on the branch `<lane>-change`, and merges them into the lane, under a rule that carries approvals over. */
+/** Commits files on the branch `<lane>-change`, and merges them into the lane, while a rule carries approvals over. */
 const changed = Effect.fnUntraced(function* ({ adoptedSourceRevision, name, sourceId }: Capsule, files: CommitFiles) {
   const { commit, context, moveBranch } = yield* TestPlane
   yield* moveBranch(`${name}-change`, adoptedSourceRevision?.resolvedCommit)
@@ -291,7 +293,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
   )
 
   tests.live(
-    "the approval of a change carries over to the next plan if the first plan expired, but not to any plan after an apply",
+    "an approval of a change carries over to the next plan if the first plan expired, but does not carry over to any plan after an apply",
     () =>
       Effect.gen(function* () {
         const { commit, moveBranch } = yield* TestPlane
@@ -313,7 +315,7 @@ describe.skipIf(Bun.which("terraform") === null)("An approved change", () => {
         const { context } = yield* TestPlane
         const { value } = yield* (yield* Runs).apply(context, second.id, undefined)
         expect((yield* settled(value.id)).status).toBe("succeeded")
-        // Applying the change used up its approval, so the approval does not count again when the lane returns to the same
+        // The approval was used up when the change was applied, so it does not count again when the lane returns to the same
         // contents.
         yield* commit("expired", plain("one"))
         yield* appliedBy(approver, yield* planLane(capsule.id, capsule.sourceId))

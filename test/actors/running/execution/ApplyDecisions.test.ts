@@ -138,7 +138,7 @@ test("an apply's evidence combines preparation and observation, and the observat
     diagnostics: [seen, noted],
     possiblyCreated: ["a.b"]
   })
-  // An apply whose end was not observed still has the evidence from its preparation.
+  // If nobody observed the end of an apply, the evidence from its preparation still counts.
   expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
   expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
     diagnostics: [],

@@ -22,7 +22,7 @@ const module = { "main.tf": `resource "terraform_data" "a" { input = "a" }` }
 const untouched = { code: "apply_interrupted", message: "nothing was changed" }
 const interrupted = { code: "apply_interrupted", message: "something may have been changed" }
 
-/** Creates an apply that is recorded as running, but whose run folder and checkpoint are gone. */
+/** Inserts an apply that is recorded as running, but whose run folder and checkpoint no longer exist. */
 const forgotten = Effect.fnUntraced(function* (branch: string, phase: "prepare" | "apply") {
   const sql = yield* SqlClient.SqlClient
   const { capsuleId, plan } = yield* planned(branch, module)
@@ -69,15 +69,17 @@ describe.skipIf(Bun.which("terraform") === null)("Lost notes", () => {
     })
   )
 
-  tests.live("an apply interrupted before its tool was about to start is recorded as having changed nothing", () =>
-    Effect.gen(function* () {
-      const { applyId, capsuleId } = yield* forgotten("neverbegun", "prepare")
-      yield* recovered(applyId)
-      const run = yield* settled(applyId)
-      expect([run.status, run.error?.message, run.possiblyCreated ?? []]).toEqual(["failed", untouched.message, []])
-      const capsule = yield* (yield* Capsules).read(capsuleId)
-      expect([capsule.status, capsule.runtimeSafety]).toEqual(["pending", "safe"])
-    })
+  tests.live(
+    "an apply that is interrupted before svc is about to start its tool is recorded as having changed nothing",
+    () =>
+      Effect.gen(function* () {
+        const { applyId, capsuleId } = yield* forgotten("neverbegun", "prepare")
+        yield* recovered(applyId)
+        const run = yield* settled(applyId)
+        expect([run.status, run.error?.message, run.possiblyCreated ?? []]).toEqual(["failed", untouched.message, []])
+        const capsule = yield* (yield* Capsules).read(capsuleId)
+        expect([capsule.status, capsule.runtimeSafety]).toEqual(["pending", "safe"])
+      })
   )
 
   tests.live("svc rejects an apply if its Workspace was archived while the apply was queued", () =>

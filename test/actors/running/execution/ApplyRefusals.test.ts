@@ -79,7 +79,10 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/** Executes the apply of an applicable plan with this case's changes. Returns the Run and the processes that started. */
+/**
+ * Makes this case's changes to a plan that could be applied, and executes its apply. Returns the Run and the processes that
+ * started.
+ */
 const executed = Effect.fnUntraced(function* ({ conditions, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {
@@ -131,7 +134,7 @@ for (const refusal of refusals) {
   )
 }
 
-it.live("an apply with the reviewed tool and plan starts the tool", () =>
+it.live("an apply starts the tool if the tool and the plan are the ones that were reviewed", () =>
   Effect.gen(function* () {
     expect((yield* executed({})).started).toEqual([applyRunId])
     const enough = { approvers: 1, planAuthorCounts: 1 } as const

@@ -79,7 +79,7 @@ resource "demo_note" "a" {
 
 const producer = { "main.tf": `output "a" { value = "a" }` }
 
-/** Adds a new commit to the branch, as a snapshot of the Source. */
+/** Adds a new commit to the branch, and stores it as a snapshot of the Source. */
 const synced = Effect.fnUntraced(function* (branch: string, sourceId: SourceId, main: string) {
   const { commit, context } = yield* TestPlane
   yield* commit(branch, { "main.tf": main })

@@ -76,7 +76,7 @@ const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   )
 })).value
 
-/** Types that JSON lacks, converted from lists whose elements have one type. */
+/** JSON text for types that JSON lacks, generated as lists whose elements have one type. */
 const collection = fc.oneof(
   fc.array(numberText, { maxLength: 4 }).map((items) => ["number", `[${items.join()}]`] as const),
   fc
@@ -119,7 +119,7 @@ interface Digits {
   readonly number: string
 }
 
-/** A document that keeps every digit and distinguishes numbers from strings of digits. */
+/** Converts JSON text to a document that keeps every digit and distinguishes numbers from strings of digits. */
 const exactly = (text: string): unknown =>
   JSON.parse(text, (_key, value: unknown, context?: { readonly source: string }) =>
     typeof value === "number" ? ({ number: String(context?.source) } satisfies Digits) : value
@@ -127,7 +127,7 @@ const exactly = (text: string): unknown =>
 
 const isDigits = (value: object): value is Digits => "number" in value && typeof value.number === "string"
 
-/** The tool's value, as the API returns it. */
+/** Returns the tool's value as the API would return it. */
 const shown = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(shown)
@@ -158,7 +158,7 @@ const bare = (folder: string, ...args: ReadonlyArray<string>) =>
     return out
   })
 
-/** The Outputs of a module that the test applied with the tool alone, without svc. */
+/** Returns the Outputs of a module, after applying it with the tool alone, without svc. */
 const bareOutputs = Effect.fnUntraced(function* (name: string, files: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(scratch, `${name}-`))
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
@@ -178,7 +178,7 @@ const written = (value: unknown): string => {
 }
 
 tests.live(
-  `values reach a consumer and its export exactly as if the tool were used without svc (SVC_EXACT_SEED=${seed})`,
+  `values reach a consumer and its export exactly as they would with the tool alone (SVC_EXACT_SEED=${seed})`,
   () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane

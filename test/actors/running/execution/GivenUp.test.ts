@@ -33,7 +33,7 @@ const cases = Number(process.env["SVC_GIVEN_UP_CASES"] ?? 12)
 const seed = Number(process.env["SVC_GIVEN_UP_SEED"] ?? 20_261_129)
 setDefaultTimeout(20_000 + cases * 4_000)
 
-/** Ids of Runs whose tool has started to make changes. */
+/** Ids of the Runs whose tool has been permitted to start. */
 const started = new Set<string>()
 
 /** A runner that starts no processes. Like the shipped runner, it requests permission before it starts the tool. */
@@ -58,9 +58,9 @@ afterAll(tests.dispose)
 const steps = ["claimed", "prepared", "executed"] as const
 
 /**
- * Points at which each kind of Run can be stopped. At `approved` the plan is approved, and no apply has been requested.
- * `followed` is the plan of a commit that the Capsule follows, up to its apply. At `settled` the plan is computed, and the
- * service may approve it.
+ * Points at which each kind of Run can be stopped. At `approved`, the plan is approved but no apply has been requested.
+ * `followed` is the plan of a commit that the Capsule follows, up to and including its apply. At `settled`, the plan has
+ * been computed, and the service may approve it.
  */
 const pointsOf = {
   followed: [...steps, "settled"],
@@ -104,7 +104,7 @@ interface Scene {
   readonly approver: CommandContext
 }
 
-/** The response to the action, and whether the tool had started by then. */
+/** The response to the action, and whether the tool had started when the response arrived. */
 interface Answer {
   readonly run: Run | undefined
   readonly refused: string | undefined
@@ -242,7 +242,7 @@ const performed = Effect.fnUntraced(function* (kind: Kind, { capsule }: Scene, p
   }
 })
 
-/** Creates an approved plan for the kinds of Run that execute an approved plan. */
+/** Creates an approved plan if this kind of Run executes one. */
 const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   const { context, workspaceId } = yield* TestPlane
   const capsules = yield* Capsules
@@ -268,14 +268,14 @@ const approvedFor = Effect.fnUntraced(function* (kind: Kind, scene: Scene) {
   return made?.id
 })
 
-/** The records that a Run of this kind changes. A stopped Run must leave these records unchanged. */
+/** Returns the records that a Run of this kind changes. A stopped Run must leave these records unchanged. */
 const effects = Effect.fnUntraced(function* ({ capsule }: Scene, kind: Kind) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
     Effect.all([
       sql`SELECT current_state_generation, drift_status, drift_checked_at FROM capsules WHERE id = ${capsule.id}`,
       sql`SELECT id FROM state_versions WHERE capsule_id = ${capsule.id}`,
-      // Excludes snapshots for this kind, because the action stopped the Capsule's Run but not the lane's check, which
+      // Omits snapshots for `followed`, because the action stops the Capsule's Run but not the check of the lane, which
       // stores a snapshot.
       kind === "followed"
         ? Effect.succeed([])
@@ -289,7 +289,7 @@ const withoutRules = Effect.gen(function* () {
   yield* (yield* SqlClient.SqlClient)`DELETE FROM approval_rules`
 }).pipe(Effect.orDie)
 
-/** Returns true if this action, once accepted, must stop the Run at this point. */
+/** Returns true if this action must stop the Run at this point once svc has accepted the action. */
 const mustHold = ({ act: which, kind, point }: Case, { hadStarted, run }: Answer): boolean => {
   if (kind === "followed") {
     // At a later point the apply may have started, so svc would have rejected the cancel.
@@ -342,7 +342,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   }
   if (!mustHold(given, answer)) {
     if (given.act === "approver" && !carriesOut(kind)) {
-      // Without an action the Run must complete. Otherwise the test would not prove that the actions stop the Run.
+      // If no action is taken, the Run must complete. Otherwise the test would not prove that the actions stop the Run.
       expect({ ...facts, ended: run?.status }).toMatchObject({
         ended: makesPlan(kind) ? "waiting_approval" : "succeeded"
       })
@@ -371,7 +371,7 @@ const check = Effect.fnUntraced(function* (given: Case, index: number) {
   return { ...facts, seen: "holds" }
 })
 
-test("the selected cases cover each kind of Run, each point and each action", () => {
+test("the selected cases cover every kind of Run, every point and every action", () => {
   expect(all.length).toBe(31 * acts.length)
 })
 

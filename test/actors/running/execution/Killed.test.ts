@@ -195,7 +195,8 @@ it.live(
         expect(events.flatMap(({ data, kind }) => (kind === "resource.completed" ? [data.address] : []))).toEqual([
           made ?? ""
         ])
-        // Searches the database with its write-ahead log, and a copy without the log. Both contain every record of the Run.
+        // Searches the database together with its write-ahead log, and a copy without a log. Both contain every record of
+        // the Run.
         yield* (yield* DatabaseFile).backup(`${dataDir}/backup.db`)
         expect(canarySweep(dataDir, [keyCanary])).toEqual([])
       }).pipe(

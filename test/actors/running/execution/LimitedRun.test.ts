@@ -13,7 +13,8 @@ import { testPlane } from "../../../support/TestPlane.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
-// A simulated provider uses up all memory during every command that the module lists in `hungry`, so that the command fails.
+// The simulated provider uses up all memory during each command that the module lists in `hungry`, so that the command
+// fails.
 writeFileSync(
   tool,
   `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${plainTerraform} version; tail /dev/zero; exit 1; fi\nexec ${plainTerraform} "$@"\n`
@@ -31,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Waits until the Run of a plan has ended with any status. */
+/** Installs a module and waits until the Run of its plan has ended, with any status. */
 const planRun = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
   const { planRunId } = yield* install(branch, files)
   return planRunId === undefined ? yield* Effect.die(new Error(`${branch} has no plan`)) : yield* settled(planRunId)

@@ -112,7 +112,7 @@ describe("asReviewed", () => {
     expect(publicOf({ exit: "failed", outputs }, ["a"], [stored("b", 0), stored("c", 1)])).toEqual(["a", "b"])
   })
 
-  test("an apply of a plan from an earlier release publishes the public Outputs of the apply", () => {
+  test("an apply of a plan from an earlier release publishes all Outputs that the apply finds to be public", () => {
     expect(publicOf({ exit: "succeeded", outputs: [output("a")] }, undefined, [])).toEqual(["a"])
   })
 })

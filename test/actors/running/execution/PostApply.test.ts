@@ -44,7 +44,7 @@ const check = (more: Readonly<Record<string, unknown>> = {}) => ({
 
 const canary = "answer-canary-7f3a"
 
-/** Sets the operator's policy to these checks, and sets the response that the checked site returns. */
+/** Sets these checks in the operator's policy, and sets the response of the site that they call. */
 const arranged = Effect.fnUntraced(function* (
   checks: ReadonlyArray<Readonly<Record<string, unknown>>>,
   answer: { readonly status: number; readonly location?: string }
@@ -58,7 +58,7 @@ const arranged = Effect.fnUntraced(function* (
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** The request that re-adopts a Capsule in its current state. */
+/** Returns the request that would re-adopt a Capsule in its current state. */
 const adoption = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const capsule = yield* (yield* Capsules).read(capsuleId)
   return {

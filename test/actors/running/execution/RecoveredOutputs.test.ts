@@ -131,7 +131,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   })
 })
 
-/** An apply that received a Connection's values. The values are replaced while the apply is running. */
+/** Creates an apply that received a Connection's values, which are replaced while the apply is running. */
 const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: string, after: string) {
   const connection = yield* demoConnection(before)
   const files = { "main.tf": demoModule(note(branch)) }
@@ -184,7 +184,7 @@ describe.skipIf(Bun.which("terraform") === null)("Killed applies", () => {
   )
 
   tests.live(
-    "recovered Outputs that repeat any value the Connection has had since the start of the apply stay private",
+    "recovered Outputs that repeat any value that the Connection has had since the start of the apply stay private",
     () =>
       Effect.gen(function* () {
         const before = "recovery-canary-before-17be"

@@ -17,8 +17,8 @@ const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionThread
 afterAll(tests.dispose)
 
 /**
- * Builds the marker inside the command, because the tool prints the command's output but not its source. `first` runs before the
- * command prints.
+ * Builds a module whose command assembles the marker when it runs, because the tool also prints the command's source.
+ * `first` runs before the command prints.
  */
 const printing = (text: string, first = "true") => ({
   "main.tf": `
@@ -45,8 +45,8 @@ describe.skipIf(Bun.which("terraform") === null)("Lost redaction", () => {
     () =>
       Effect.gen(function* () {
         const capsules = yield* Capsules
-        // The command prints only after its resource has been shown, because svc loses output that it reads just as the
-        // thread stops.
+        // The command waits until its resource has been shown before it prints, because svc loses output that it reads just
+        // as the thread stops.
         const gate = `${(yield* TestPlane).notesDir}/gate`
         Bun.spawnSync(["mkfifo", gate])
         const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)

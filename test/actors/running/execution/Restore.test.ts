@@ -55,7 +55,10 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).find(({ name }) => name === "value")?.value
 })
 
-/** A Capsule with a backup of its first state, and a second state applied from a newer commit with another input. */
+/**
+ * Creates a Capsule with a backup of its first state, and then applies a second state from a newer commit with another
+ * input.
+ */
 const moved = Effect.fnUntraced(function* (name: string) {
   const { capsule } = yield* active(name, pureModule)
   const first = { state: yield* currentState(capsule.id), output: yield* outputOf(capsule.id), capsule }
@@ -66,7 +69,7 @@ const moved = Effect.fnUntraced(function* (name: string) {
   return { backup, capsuleId: capsule.id, first, second: yield* currentState(capsule.id) }
 })
 
-/** All records that a restore may write, except its Runs. */
+/** Returns all records that a restore may write, except its Runs. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return {

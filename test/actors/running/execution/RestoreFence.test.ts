@@ -56,7 +56,7 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // Makes the backup without authentication, as in an older release, so that the test can edit the row below.
+          // Writes the backup without authentication, as an older release would, so that the test can edit the row below.
           yield* (yield* DatabaseFile).backup(file)
           // This apply runs after the backup, so the restored service has no record that the plan was used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")

@@ -14,7 +14,7 @@ import { InstallConfigId } from "../../../../schema/records/Ids.ts"
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A Run that cannot start: its difference from a Run that can start, and the resulting error code. */
+/** A Run that cannot start: how it differs from a Run that can, and the resulting error code. */
 interface Refusal {
   readonly why: string
   readonly code: string
@@ -206,7 +206,7 @@ it.live("a module with OpenTofu-only files is checked again for Terraform", () =
   })
 )
 
-it.live("svc rejects an apply if an Output used by its plan is no longer offered", () =>
+it.live("svc rejects an apply if an Output that its plan used is no longer offered", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const planRunId = namedRun("plan")

@@ -105,7 +105,7 @@ const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { 
   }).pipe(transaction(sql))
 })
 
-/** All records that a settlement may change. */
+/** Returns all records that a settlement may change. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
@@ -160,7 +160,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
     })
   )
 
-  tests.live("a plan for an earlier state is void and leaves nothing behind", () =>
+  tests.live("a plan for an earlier state becomes void and leaves no records behind", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("settle-moved", pureModule)
@@ -262,7 +262,7 @@ describe("a settlement depends only on the hold, the rows and the result", () =>
       expect(second).toBe("nothing")
       const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
       expect([row.status, row.provider_apply_succeeded]).toEqual(["running", 1])
-      // Recovery reads the same row to find the checks that did not run.
+      // From this row, recovery finds out which checks did not run.
       const error = { code: "apply_interrupted", message: "interrupted" }
       const errors = { untouched: error, interrupted: error }
       yield* (yield* ApplyRecovery).settle(row, { kind: "nothing" }, errors)
@@ -412,18 +412,23 @@ describe("Accepted stops", () => {
     })
   )
 
-  tests.live("a stop accepted before the settlement keeps a failed apply's error and partial state", () =>
-    Effect.gen(function* () {
-      const { capsuleId, plan } = yield* planned("stop-apply-failed", pureModule)
-      const run = yield* held("apply", plan, { planRunId: plan.id })
-      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
-      yield* asked(run.id)
-      const failed = { ...applyOutcome, exit: "failed" as const }
-      yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(failed))
-      expect(yield* (yield* Runs).read(run.id)).toMatchObject({ status: "cancelled", error: { code: "apply_failed" } })
-      const capsule = yield* (yield* Capsules).read(capsuleId)
-      expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
-    })
+  tests.live(
+    "if svc accepts a stop before the settlement of a failed apply, the error and the partial state are kept",
+    () =>
+      Effect.gen(function* () {
+        const { capsuleId, plan } = yield* planned("stop-apply-failed", pureModule)
+        const run = yield* held("apply", plan, { planRunId: plan.id })
+        yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+        yield* asked(run.id)
+        const failed = { ...applyOutcome, exit: "failed" as const }
+        yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(failed))
+        expect(yield* (yield* Runs).read(run.id)).toMatchObject({
+          status: "cancelled",
+          error: { code: "apply_failed" }
+        })
+        const capsule = yield* (yield* Capsules).read(capsuleId)
+        expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
+      })
   )
 })
 

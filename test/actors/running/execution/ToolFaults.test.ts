@@ -23,7 +23,7 @@ import { plainTerraform } from "../../../support/PlainTerraform.ts"
 const folder = mkdtempSync(join(tmpdir(), "svc-tool-"))
 const tool = join(folder, "terraform")
 
-/** A tool fault, and the command in which the fault occurs. */
+/** The tool's faults. Each is a shell script that replaces one of the tool's commands. */
 const faults = {
   none: "",
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,

@@ -36,7 +36,7 @@ afterAll(tests.dispose)
 const at = "2026-03-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(26, "0")}`
 
-/** A pool with one agent that has just contacted the server. */
+/** Creates a pool with one agent that has just contacted the server. */
 const connected = Effect.fnUntraced(function* (
   name: string,
   places: number,
@@ -75,7 +75,7 @@ const connected = Effect.fnUntraced(function* (
 
 let count = 0
 
-/** A Workspace that may use the pool. */
+/** Creates a Workspace that may use the pool. */
 const workspace = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -116,7 +116,7 @@ const over = (...ids: ReadonlyArray<RunId>) =>
 /** Claims work, as the control plane does whenever something may have changed. */
 const look = Effect.flatMap(RunQueue, ({ claim }) => claim("inst_test#1"))
 
-tests.live("drift checks in a pool run after people's Runs, and leave each agent's last place free", () =>
+tests.live("drift checks in a pool run after people's Runs, and never take an agent's last free place", () =>
   Effect.gen(function* () {
     const queued = yield* workspace
     const agent = yield* connected("one", 2)

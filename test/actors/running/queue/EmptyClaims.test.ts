@@ -19,7 +19,7 @@ tests.live("a claim that finds nothing performs one read and no transaction", ()
       statements += 1
     })
     expect(yield* queue.claim("owner")).toBeUndefined()
-    // If a database has separate readers, an empty claim does not use the writer.
+    // If the database has separate readers, a claim that finds nothing does not use the writer.
     expect(statements).toBeLessThanOrEqual(1)
     stop()
     const owner = yield* newPerson("empty")

@@ -33,7 +33,7 @@ interface Tenant {
   readonly workspaceId: WorkspaceId
 }
 
-/** A tenant's Capsule whose first plan has been computed. */
+/** Creates a tenant's Capsule and waits until its first plan has been computed. */
 const installed = Effect.fnUntraced(function* (
   { context, workspaceId }: Tenant,
   name: string,
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("Queue fairness", () => {
         const own = yield* installed(member, "own", "plain")
         const theirs = yield* installed(other, "theirs", "plain")
 
-        // Builds wait for the file `go`, which exists from the start for the first plans.
+        // Builds wait until the file `go` exists. It exists while the first plans are built.
         const go = join(notesDir, "go")
         const script = `mkdir out && echo x > out/x && until [ -e ${go} ]; do sleep 0.05; done`
         const sourceBuild = { commands: [{ argv: ["sh", "-c", script] }], outputs: [RelativePath.make("out")] }

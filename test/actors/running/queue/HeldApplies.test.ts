@@ -30,7 +30,7 @@ const restoredAt = (at: string) =>
     })}`
   })
 
-/** An archived pool whose agents may still apply, and a second pool with a shorter lease. */
+/** Creates an archived pool whose agents may still apply, and a second pool with a shorter lease. */
 const pools = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = "2026-01-01T00:00:00.000Z"
@@ -40,7 +40,10 @@ const pools = Effect.gen(function* () {
   }
 })
 
-/** Runs the effect with two clocks, in seconds: the wall clock, which may be changed, and the monotonic clock. */
+/**
+ * Runs the effect at the given times, in seconds: one for the wall clock, which people can change, and one for the monotonic
+ * clock.
+ */
 const clocks = <A, E, R>(day: number, monotonic: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const told: Clock.Clock = Object.assign(Object.create(clock), {
@@ -108,7 +111,7 @@ tests.live("after a restore, applies are held while agents may still run applies
     expect(yield* claim).toBeUndefined()
     expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
     yield* setRun(check, { status: "succeeded", owner: null })
-    // A Run that makes no changes starts, although the same person requested an apply earlier.
+    // A Run that makes no changes can start, although the same person requested an apply earlier.
     const plan = yield* queued("plan", "plan")
     expect(yield* claim).toBe(plan)
     yield* setRun(plan, { status: "succeeded", owner: null })

@@ -104,8 +104,8 @@ describe("Next Run", () => {
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
     expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
-    // Two of the Workspace's three places are taken, and the third is reserved for people, so no check starts although the pool
-    // has two free places.
+    // Two of the Workspace's three places are taken, and the third is reserved for people's requests, so no check starts,
+    // although the pool has two free places.
     const own = of({ running: [running("1"), running("2")], queued: [drift] })
     expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
   })
@@ -252,7 +252,7 @@ describe("Running checks", () => {
     expect<ReadonlyArray<string>>(runsToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
-  test("each waiting Run stops only the drift check that started last", () => {
+  test("a waiting Run stops only one drift check, the one that started last", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }

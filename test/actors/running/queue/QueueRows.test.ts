@@ -141,7 +141,7 @@ tests.live(
             trigger: "user",
             spec: {}
           })
-          // Includes Runs with equal arrival times, and Runs older than existing ones.
+          // The arrival times include equal times, and times earlier than those of existing Runs.
           yield* setRun(id, { queued_at: `2026-01-01T00:00:0${event.at}.000Z` })
         }
         const whole = decide({ limits, running: yield* rows.running, queued: yield* wholeQueue })
@@ -175,14 +175,14 @@ crowded.live(
         SELECT printf('run_%020d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
           'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
         FROM n`
-      // One Workspace has half of the Runs, all waiting for a single Capsule and queued before the other Runs. Another
-      // Workspace has one Capsule per Run.
+      // One Workspace has half of the Runs. They all wait for a single Capsule and were queued before the other Runs.
+      // Another Workspace has one Capsule per Run.
       yield* crowd(one, 0, 50_000, `'${namedCapsule("one")}'`)
       yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
       yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)
 
       const candidates = yield* rows.candidates({ limits, starts: "everything" })
-      // One row for each person with a claimable Run: one, three and one person in the three Workspaces.
+      // One row for each person with a claimable Run: the three Workspaces have one, three and one such person.
       expect<ReadonlyArray<string>>(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
         [one, two, two, two, three].toSorted()
       )

@@ -9,7 +9,7 @@ import { it } from "../../../support/Effect.ts"
 
 const configId = InstallConfigId.make("icfg_000000000000000000000001")
 
-/** Returns the admission decision for each kind of Run, if new plans would be placed in this pool. */
+/** Returns the admission decision for each kind of Run, assuming that new plans go to this pool. */
 const decided = (agentsOnly: boolean, pool: string) =>
   Effect.gen(function* () {
     const admission = yield* RunAdmission

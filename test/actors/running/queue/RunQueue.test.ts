@@ -20,7 +20,7 @@ afterAll(tests.dispose)
 
 let counter = 0
 
-/** A Workspace, and a function that queues Runs in it in the order of the calls. */
+/** Creates a Workspace, and a function that queues Runs in it in the order of the calls. */
 const workspace = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -58,7 +58,7 @@ const placeOf = Effect.fnUntraced(function* (id: RunId) {
   return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
 })
 
-tests.live("each Capsule has one active Run, and drift checks wait for people's requests", () =>
+tests.live("each Capsule has at most one active Run, and drift checks wait for people's requests", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const apply = yield* queued("apply", "apply", namedCapsule("1"))
@@ -95,7 +95,7 @@ tests.live(
       const apply = yield* queued("apply", "apply", namedCapsule("1"))
       const plan = yield* queued("plan", "plan", namedCapsule("1"))
       expect(yield* claim).toBe(apply)
-      // In the Workspace, only the place reserved for other Runs is free.
+      // The Workspace's only free place is reserved for other Runs.
       expect(yield* placeOf(speculative)).toMatchObject({ reason: "place_kept" })
       expect(yield* placeOf(plan)).toMatchObject({ reason: "capsule_busy", heldByRunId: apply })
       expect(yield* claim).toBeUndefined()

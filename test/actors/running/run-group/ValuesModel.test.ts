@@ -72,7 +72,9 @@ interface EdgeRow {
   readonly state_version_id: StateVersionId | null
 }
 
-/** Counts compared inputs. The count must not be zero, because a walk without consumers would pass without comparing anything. */
+/**
+ * Number of inputs compared. It must not be zero, because a walk without consumers would pass without comparing anything.
+ */
 let compared = 0
 
 /**
@@ -199,7 +201,7 @@ const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Capsu
   }
 })
 
-/** An update brings all Capsules up to date unless something blocks the update. */
+/** Checks that an update brings all Capsules up to date unless something blocks the update. */
 const convergence = Effect.fnUntraced(function* (modules: PureModules, where: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

@@ -11,7 +11,7 @@ import {
 } from "../../../../actors/running/run-group/WaveDecision.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 
-// Arbitrary ids, because the decisions only compare them.
+// Arbitrary strings can be ids here, because the decisions only compare them.
 const capsule = Brand.nominal<CapsuleId>()
 const edge = (producer: string, consumer: string): WaveEdge => ({
   producer: capsule(producer),
@@ -23,7 +23,7 @@ const member = (name: string, standing: Standing, isBehind = true): Member => ({
   isBehind
 })
 
-/** The next step for `b`, which consumes `a`. */
+/** Returns the next step for `b`, which consumes `a`. */
 const nextOfConsumer = (producer: Standing, consumer: Standing = "unplanned", isBehind = true) =>
   nextSteps([member("a", producer), member("b", consumer, isBehind)], [edge("a", "b")]).get(capsule("b"))
 

@@ -39,7 +39,9 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect((yield* applied(yield* replanned(id))).status).toBe("succeeded")
 })
 
-/** A chain of Capsules that are all up to date. Each Capsule except the first consumes an Output of its predecessor. */
+/**
+ * Creates a chain of Capsules that are all up to date. Each Capsule except the first consumes an Output of its predecessor.
+ */
 const chain = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const ids: Array<CapsuleId> = []
   for (const name of names) {
@@ -107,7 +109,7 @@ describe("Workspace updates", () => {
         expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
         expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
 
-        // The next wave starts automatically. From here on, the Outputs of `two` do not depend on the new value.
+        // The next wave starts automatically. After this point, the Outputs of `two` no longer depend on any new value.
         modules.constant.add(middle)
         const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
         const old = yield* valueOf
@@ -204,7 +206,7 @@ describe("Interrupted updates", () => {
       yield* runs.cancelGroup(context, id, "not today")
       const over = yield* groupWhen(id, ({ finishedAt }) => finishedAt !== undefined)
       expect(over).toMatchObject({ status: "cancelled", cancelReason: "not today" })
-      // The update is cancelled, so planning the Capsule again does not continue the update.
+      // The update has been cancelled, so planning the Capsule again does not continue the update.
       expect(memberOf(over, named("two"))?.reason).toEqual({ code: "cancelled", message: "not today" })
       expect((yield* Effect.flip(runs.apply(context, approvedId, undefined))).code).toBe("failed_precondition")
       expect((yield* runs.read(approvedId)).status).toBe("superseded")
@@ -218,8 +220,8 @@ describe("Interrupted updates", () => {
         status: "cancelled",
         replacedBy: newer
       })
-      // A single transaction replaces the update, because otherwise a crash could leave two updates that keep planning the
-      // same Capsules in turn.
+      // A single transaction cancels the old update and creates the new one. Otherwise, a crash could leave two updates that
+      // keep planning the same Capsules in turn.
       const sql = yield* SqlClient.SqlClient
       const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
       expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)

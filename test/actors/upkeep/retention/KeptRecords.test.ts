@@ -26,7 +26,8 @@ tests.live("a Run of any age is kept while a record of any kind refers to the Ru
     yield* add("run_approvals", { run_id: id })
     yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    // svc expects no result from an apply that was not started, that another agent started later, or whose agent was revoked.
+    // svc expects no result from an apply that was not started, that another agent later started instead, or whose agent was
+    // revoked.
     yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
     const sent = yield* run("sent", started)
     yield* add("agent_runs", { run_id: sent, ...givenUp })
@@ -42,7 +43,7 @@ tests.live("a Run of any age is kept while a record of any kind refers to the Ru
 )
 
 tests.live(
-  "a speculative plan, even the newest, is removed with its log and revision plan after a shorter retention period",
+  "after a shorter retention period, even the newest speculative plan is removed, with its log and revision plan",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld

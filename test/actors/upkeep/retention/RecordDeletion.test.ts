@@ -50,7 +50,7 @@ tests.live("content shared by several StateVersions is removed only with the las
 
 const mebibyte = 1024 * 1024
 
-/** Stores the sealed parts of a value of this owner, and returns the value. */
+/** Stores the sealed parts of a value that belongs to this owner, and returns the value. */
 const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
   const sql = yield* SqlClient.SqlClient
   const value = `v2.dk_${"0".repeat(24)}.${owner.slice(-22)}`

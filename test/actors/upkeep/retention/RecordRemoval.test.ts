@@ -78,7 +78,7 @@ tests.live(
     })
 )
 
-tests.live("a finished plan's file and an old Run's events are removed earlier than the Run itself", () =>
+tests.live("the file of a finished plan and the events of an old Run are removed earlier than the Run itself", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

@@ -12,13 +12,13 @@ const home = { path: "/w/acme", ready: ".attention-row" }
 
 const asked = "**/auth/confirmation"
 
-/** The person has not confirmed their identity recently. */
+/** Responds as if the person had not confirmed their identity recently. */
 const unconfirmed = (route: Route) =>
   route.fulfill({
     json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }
   })
 
-/** A Workspace update is open. */
+/** Responds as if a Workspace update were open. */
 const updating = async (route: Route) => {
   const answer: { readonly needs: ReadonlyArray<unknown> } = await (await route.fetch()).json()
   const open = {

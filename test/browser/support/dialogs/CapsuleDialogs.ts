@@ -9,7 +9,7 @@ import { storefrontId, unconfirmedImport } from "../records/Capsules.ts"
 import { failedRun } from "../records/Runs.ts"
 import { button, remove, type OpenedDialog } from "./DialogActions.ts"
 
-/** The Capsule was imported from another installation and has not been confirmed yet. */
+/** Responds as if the Capsule had been imported from another installation and not confirmed yet. */
 const imported = async (route: Route) => {
   const answer: { readonly capsule: object } = await (await route.fetch()).json()
   await route.fulfill({ json: { capsule: { ...answer.capsule, ...unconfirmedImport } } })

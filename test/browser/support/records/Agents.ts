@@ -51,7 +51,7 @@ export const agents: ReadonlyArray<Agent> = [
   agent(3, "build-3", { status: "silent", tools: [], lastContactAt: ago(12), isolation: "landlock" })
 ]
 
-/** The fields of a Run that describe its agent. */
+/** Returns the fields of a Run that describe its agent. */
 export const applyingAgent = (more: Partial<NonNullable<Run["agent"]>> = {}): Partial<Run> => ({
   pool: "eu-west",
   agentId: "agt_0000000000000001",

@@ -21,7 +21,7 @@ export const change = (
   }
 }
 
-/** A policy with twenty statements, of which the statement `LegacyExportRead` either allows or denies. */
+/** Returns a policy with twenty statements, of which the statement `LegacyExportRead` either allows or denies. */
 const exportsPolicy = (effect: "Allow" | "Deny") =>
   JSON.stringify({
     Version: "2012-10-17",

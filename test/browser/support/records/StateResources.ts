@@ -50,7 +50,10 @@ const run: ResourceEvent["run"] = {
   approvedAt: ago(8)
 }
 
-/** A resource's history: created by a Run that has since been removed, then changed by svc, and then changed outside svc. */
+/**
+ * Returns a resource's history: created by a Run that has since been removed, then changed by svc, and then changed outside
+ * svc.
+ */
 export const resourceHistory = (address: string | null) => ({
   events: [
     { change: "changed", generation: 3, at: ago(4), changedAttributes: ["desired_count", "task_definition"], run },

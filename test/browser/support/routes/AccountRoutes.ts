@@ -14,7 +14,7 @@ export const accountRoute = (path: string, asked: Asked): Answer => {
 
 const live = { state: "live", expiresAt: ago(-30) } as const
 
-/** Setup links, by secret. */
+/** Setup links, keyed by secret. */
 const setupLinks: Readonly<Record<string, SetupLinkState>> = {
   "right-secret": { ...live, purpose: "first_account" },
   "reset-secret": { ...live, purpose: "recovery", email: "mina@acme.example" },

@@ -3,7 +3,7 @@ import { ago, commit, digest } from "../records/Seeds.ts"
 import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
 import { type World, addRun } from "./World.ts"
 
-/** A backup file, and the Run that reviews restoring it. */
+/** Responds with a backup file, and with the Run that reviews its restore. */
 export const backupFileRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
   const backup = world.backups.find((each) => each.id === id)
   if (backup === undefined) return missing

@@ -4,7 +4,7 @@ import { stateVersions } from "../records/Capsules.ts"
 import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
 import type { World } from "./World.ts"
 
-/** A state that an apply left behind and that svc did not adopt when it settled the apply. */
+/** Returns a state that an apply left behind and that svc did not adopt when it settled the apply. */
 export const keptState = (of: Pick<OrphanedState, "capsuleId" | "runId" | "workspaceId">): OrphanedState => ({
   ...of,
   id: "lo_0000000000000001",

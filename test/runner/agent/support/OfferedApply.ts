@@ -27,7 +27,7 @@ export const applyClaim = { runId: RunId.make("run_01000000000000000000000001"),
 const leaseSeconds = 3600
 const unused = Effect.die(new Error("not a part of an apply"))
 
-/** The agent's half of the encryption, with the server's keys. */
+/** Creates the agent's half of the encryption, and the server's keys. */
 export const sealingParty = Effect.gen(function* () {
   const keys = yield* newKeys
   const installationId = "test"
@@ -51,7 +51,7 @@ export const sealingParty = Effect.gen(function* () {
   })
 })
 
-/** A connection to a server that accepts every message. Calls `say` with each message. */
+/** Returns a connection to a server that accepts every message. Calls `say` with each message. */
 export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
   ServerConnection.of({
     accept: () => say("accept"),
@@ -83,7 +83,7 @@ export const offer: JobOffer = {
   signature: ""
 }
 
-/** The outcome of an apply whose tool could only print this state. */
+/** Returns the outcome of an apply whose tool could only print this state. */
 export const printedState = (state: Uint8Array): ApplyOutcome => ({
   tool: job.tool,
   sandboxLevel: "process",
@@ -98,8 +98,8 @@ export const printedState = (state: Uint8Array): ApplyOutcome => ({
 })
 
 /**
- * An apply offered to an agent. `tool` is the program it runs, `sent` lists the kinds of messages sent to the server, and
- * `recovered` lists the files found in the run folder.
+ * Prepares an apply that is offered to an agent. `tool` is the program it runs, `sent` lists the kinds of messages sent to
+ * the server, and `recovered` lists the files found in the run folder.
  */
 export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Service"]["apply"]) {
   const runs = yield* temporaryFolder

@@ -8,7 +8,7 @@ import { type Placed, planJob, runJob } from "./RunnerHarness.ts"
 /** A credential that must never appear in any output. */
 export const canary = "fault-canary-token-77"
 
-/** A state file with one resource and one Output. */
+/** Returns a state file with one resource and one Output. */
 export const state = (serial: number, lineage = "line") =>
   JSON.stringify({
     version: 4,
@@ -50,11 +50,11 @@ export const shortTiming = {
   applyGrace: "100 millis"
 } as const
 
-/** A plan job for the fake tool. */
+/** Returns a plan job for the fake tool. */
 export const brokenPlan = (folder: string, script: Script, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, { "main.tf": "" }, { tool: brokenTool(folder, script), credentials, ...more })
 
-/** An apply job for the fake tool, with a base state of serial 1. */
+/** Returns an apply job for the fake tool, with a base state of serial 1. */
 export const brokenApply = (folder: string, script: Script, more: Partial<Placed<ApplyJob>> = {}): Placed<ApplyJob> => {
   const planFile = new TextEncoder().encode("plan")
   return {

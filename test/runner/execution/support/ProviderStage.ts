@@ -53,7 +53,7 @@ export interface Stage {
   readonly job: (tree: Tree, more?: Partial<Placed<PlanJob>>) => Placed<PlanJob>
 }
 
-/** A runner whose sandbox may reach one mirror and one folder of notes. */
+/** Runs the body with a runner whose sandbox may reach one mirror and one folder of notes. */
 export const onStage = <E>(
   body: (stage: Stage) => Effect.Effect<unknown, E, TestRunner | Sandbox>,
   useCache = false,

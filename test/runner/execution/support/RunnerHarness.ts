@@ -68,7 +68,9 @@ export const recorder = () => {
 
 let runs = 0
 
-/** A job with defaults for every field that a test does not set. Each call uses a separate run folder below `folder`. */
+/**
+ * Returns a job with defaults for every field that a test does not set. Each call uses a separate run folder below `folder`.
+ */
 export const runJob = (folder: string, tree: Tree, more: Partial<Placed<RunJob>> = {}): Placed<RunJob> => {
   runs += 1
   return {
@@ -98,7 +100,7 @@ export const planJob = (folder: string, tree: Tree, more: Partial<Placed<PlanJob
   ...more
 })
 
-/** An apply of the plan with the same job and a different run folder. */
+/** Returns a job that applies the plan, with the same job and a different run folder. */
 export const applyJob = (
   folder: string,
   plan: Placed<PlanJob>,

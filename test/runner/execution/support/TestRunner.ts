@@ -66,7 +66,7 @@ const answered = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   return (outcome: S["Type"]) => Effect.orDie(crossing(outcome))
 }
 
-/** The runner behind a boundary that jobs, outcomes and failures cross only as text. */
+/** A runner behind a boundary, which jobs, outcomes and failures cross only as text. */
 export class TestRunner extends Context.Service<
   TestRunner,
   {

@@ -8,7 +8,7 @@ export const kinds = { commit: 1, tree: 2, blob: 3, ofsDelta: 6 } as const
 const chunkBytes = 16 * 1024 * 1024
 const adlerBase = 65_521
 
-/** A zlib stream of zeros, built by repeating one compressed chunk. `chunks` counts chunks of 16 MiB. */
+/** Returns a zlib stream of zeros, built by repeating one compressed chunk. `chunks` counts chunks of 16 MiB. */
 export const packedZeros = (chunks: number): Buffer => {
   const chunk = deflateRawSync(Buffer.alloc(chunkBytes), { finishFlush: constants.Z_FULL_FLUSH })
   const checksum = Buffer.alloc(4)
@@ -22,7 +22,7 @@ export const zeros = (chunks: number) => chunks * chunkBytes
 const sevenBits = (value: number): ReadonlyArray<number> =>
   value < 128 ? [value] : [(value % 128) + 128, ...sevenBits(Math.floor(value / 128))]
 
-/** A pack object whose header declares `size`. */
+/** Returns a pack object whose header declares `size`. */
 export const object = (type: number, size: number, packed: Buffer): Buffer => {
   const first = (type << 4) | (size % 16)
   const rest = Math.floor(size / 16)
@@ -31,7 +31,7 @@ export const object = (type: number, size: number, packed: Buffer): Buffer => {
 
 export const stored = (type: number, content: Buffer) => object(type, content.length, deflateSync(content))
 
-/** A delta whose base starts `distance` bytes earlier. It copies the ranges `copies` of the base. */
+/** Returns a delta that copies the ranges `copies` of its base, which starts `distance` bytes earlier. */
 export const delta = (
   distance: number,
   base: number,
@@ -73,7 +73,7 @@ interface Renamed {
 const renamed = (text: Buffer, from: string, to: string) =>
   Buffer.from(text.toString("latin1").replaceAll(from, to), "latin1")
 
-/** A proxy to a Git server that replaces the pack, and may list a different commit. */
+/** Starts a proxy to a Git server that replaces the pack, and may list a different commit. */
 export const packServer = (origin: string, replacement: Buffer, name: Renamed = { commit: "-", as: "-" }) =>
   httpServer((request, response) => {
     const { host: _, "content-length": __, ...headers } = request.headers

@@ -22,7 +22,7 @@ describe("Control groups", () => {
     expect(ownGroupFolder("pids", groups, first)).toBe("/sys/fs/cgroup/pids/svc")
   })
 
-  test("svc finds no control group without its controller or mount, or outside the mount", () => {
+  test("svc finds no control group if the controller or the mount is missing, or if the group is outside the mount", () => {
     expect(ownGroupFolder("memory", "0::/svc\n", unified)).toBeUndefined()
     expect(ownGroupFolder("", "0::/svc\n", first)).toBeUndefined()
     expect(ownGroupFolder("", "0::/../other\n", unified)).toBeUndefined()

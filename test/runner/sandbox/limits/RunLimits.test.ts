@@ -83,7 +83,7 @@ const scripts = {
   process_limit: breeding
 }
 const filling = `for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done${waiting}`
-/** A script that creates this many empty files. */
+/** Returns a script that creates this many empty files. */
 const empty = (count: number) => `seq ${count} | xargs -n 5000 touch`
 const inMemory = {
   tmp_limit: `dd if=/dev/zero of=/tmp/file bs=1M count=64${waiting}`,
@@ -287,7 +287,7 @@ describe("Temporary folders", () => {
     )
 })
 
-/** A 64 MiB disk with room for 40,000 files. Only root can create it. */
+/** Creates a 64 MiB disk with room for 40,000 files. Only root can create it. */
 const smallDisk = Effect.tap(
   Effect.acquireRelease(
     Effect.sync(() => {

@@ -113,7 +113,7 @@ const connects = () =>
     socket.on("error", () => resolve(false))
   })
 
-/** Abstract sockets on which another process of this machine listens. */
+/** Returns true if this process can connect to an abstract socket on which another process of this machine listens. */
 const connectsByName = () =>
   new Promise<boolean>((resolve) => {
     const socket = connect(`\0${abstractName}`)

@@ -21,7 +21,7 @@ const initOf = ({ body, headers, path }: MalformedRequest): RequestInit => ({
 
 const errorIn = (text: string): string | undefined => /"error":"([a-z_]+)"/.exec(text)?.[1]
 
-/** The parts of a response that must match the reference: the destination and the meaning, but not the wording. */
+/** Returns the parts of a response that must match the reference: the destination and the meaning, but not the wording. */
 const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string) {
   const location = response.headers.get("location")
   if (location !== null) {

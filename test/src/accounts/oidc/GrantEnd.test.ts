@@ -31,8 +31,8 @@ const secretOf = (cookie: string) => Redacted.make(cookie.slice(cookie.indexOf("
 let people = 0
 
 /**
- * A person's browser with three authorizations: an application with offline access, an application without offline access,
- * and an unredeemed code.
+ * Creates a person's browser with three authorizations: an application with offline access, an application without offline
+ * access, and an unredeemed code.
  */
 const connected = Effect.gen(function* () {
   const { subject } = yield* newPerson(`connected-${people++}`)

@@ -42,7 +42,7 @@ const clientData = (type: string, { challenge, crossOrigin, extraData }: Answer)
 
 export const challengeText = ({ challenge }: Answer) => base64url(bytesOf(challenge))
 
-/** The registration data that a browser passes on. It contains no attestation, because none was requested. */
+/** Returns the registration data that a browser passes on. It contains no attestation, because none was requested. */
 export const registrationOf = ({ aaguid, credentialId, publicKey, registration }: PasskeyVector) => ({
   id: base64url(bytesOf(credentialId)),
   rawId: base64url(bytesOf(credentialId)),

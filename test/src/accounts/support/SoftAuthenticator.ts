@@ -20,8 +20,8 @@ export interface Situation {
 }
 
 /**
- * A software authenticator with one ES256 passkey and a counter that the test may set. Pass `id` to claim another passkey's
- * id.
+ * Creates a software authenticator with one ES256 passkey and a counter that the test may set. Pass `id` to claim another
+ * passkey's id.
  */
 export const makeAuthenticator = (id: Uint8Array = randomBytes(20)) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })

@@ -46,7 +46,7 @@ export const upstreamAccounts = Layer.mergeAll(
   })
 )
 
-/** A browser at an installation whose upstream provider is `issuer`. */
+/** Creates a browser at an installation whose upstream provider is `issuer`. */
 export const installation = Effect.fnUntraced(function* (issuer: string, settings: Partial<UpstreamSettings> = {}) {
   const services = yield* Effect.context<Layer.Success<typeof upstreamAccounts>>()
   const provider = UpstreamProvider.layer({

@@ -24,7 +24,10 @@ export const referenceProvider = Effect.fn("referenceProvider")(function* (redir
   return { issuer }
 })
 
-/** A browser at the provider. It follows redirects, signs in as `login`, consents, and stops at the redirect back to svc. */
+/**
+ * Acts as a browser at the provider: follows redirects, signs in as `login`, consents, and stops at the redirect back to
+ * svc.
+ */
 export const throughProvider = Effect.fn("throughProvider")(function* (location: string, login: string) {
   const jar = new Map<string, string>()
   const { origin } = new URL(location)
@@ -69,13 +72,13 @@ export interface TokenPlan {
   /** Signs the token with an unpublished key. */
   readonly foreignKey?: boolean
   readonly unsigned?: boolean
-  /** Claims that UserInfo returns in addition to the subject. Without them, UserInfo responds with 500. */
+  /** Claims that UserInfo returns in addition to the subject. If there are none, UserInfo responds with 500. */
   readonly userInfo?: Readonly<Record<string, unknown>>
 }
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A provider that misbehaves on request: it can rotate keys, forge tokens, or never respond. */
+/** Starts a provider that misbehaves on request: it can rotate keys, forge tokens, or never respond. */
 export const pliantProvider = Effect.gen(function* () {
   const state: {
     keys: ReadonlyArray<SigningKey>

@@ -62,7 +62,7 @@ const common = (runId: RunId, snapshot: string) => ({
   network: false
 })
 
-/** A module whose inputs contain the canary. The apply stops halfway through its changes until `command` exits. */
+/** Returns a module whose inputs contain the canary. The apply stops halfway through its changes until `command` exits. */
 const moduleWith = (command: string) => ({
   "main.tf": `
 variable "password" {
@@ -200,7 +200,10 @@ export const empty = (folder: string) =>
     (rooms) => rooms.length === 0
   )
 
-/** A server with a module whose apply takes this many seconds or waits for `released`, and an agent that the test starts. */
+/**
+ * Prepares a server with a module whose apply takes this many seconds or waits for `released`, and an agent that the test
+ * can start.
+ */
 export const staged = Effect.fnUntraced(function* (lasting: number | "held") {
   const server = yield* scriptedServer
   const folder = join(yield* temporaryFolder, "agent")

@@ -3,7 +3,7 @@ import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
 import { defaultSandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
 
-/** A sandbox that reports the isolation for a Run, but executes nothing. */
+/** Returns a sandbox that reports the isolation for a Run, but executes nothing. */
 export const sandboxAt = (level: SandboxLevel) =>
   Layer.mock(Sandbox)({
     status: { level, accepted: true, reason: "", limits: { ...defaultSandboxSettings.limits, keeper: "watching" } },

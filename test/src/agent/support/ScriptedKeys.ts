@@ -1,4 +1,4 @@
-/** A key pair of the scripted server. */
+/** Creates a key pair of the scripted server. */
 export const pair = (name: "X25519" | "Ed25519") =>
   crypto.subtle.generateKey({ name }, false, name === "X25519" ? ["deriveBits"] : ["sign", "verify"]).then((made) => {
     if (!("publicKey" in made)) throw new Error("a pair of keys")

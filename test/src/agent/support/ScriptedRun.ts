@@ -3,7 +3,7 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { UnfinishedApply } from "../../../../runner/execution/RunOutcome.ts"
 
-/** A scripted Run, together with everything received for the Run. */
+/** A scripted Run, with everything that the server has received for it. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number

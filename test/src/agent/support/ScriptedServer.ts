@@ -31,7 +31,7 @@ const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(by
 const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Effect.map(Stream.runCollect(stream), (chunks) => new Uint8Array(Buffer.concat(chunks)))
 
-/** A server that implements its side of the protocol in memory over real HTTP, and loses messages on request. */
+/** Starts a server that implements its side of the protocol in memory over real HTTP, and loses messages on request. */
 export const scriptedServer = Effect.gen(function* () {
   const [seal, sign, forger] = yield* Effect.promise(() =>
     Promise.all([pair("X25519"), pair("Ed25519"), pair("Ed25519")])

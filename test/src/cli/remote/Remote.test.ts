@@ -9,7 +9,7 @@ const [flagged, fromEnvironment, ofContext, ofLogin] = ["flag", "environment", "
   (name) => `https://${name}.example.com`
 )
 
-/** The server and Workspace that a command uses, with a temporary home folder. */
+/** Returns the server and Workspace that a command with this home folder uses. */
 const chosen = Effect.fnUntraced(function* (
   home: string,
   environment: Readonly<Record<string, string>>,

@@ -22,7 +22,7 @@ const furnished = [
 
 const approvalIds = ["cha_aaaaaaaaaaaaaaaaaaaaaaaa", "cha_bbbbbbbbbbbbbbbbbbbbbbbb"] as const
 
-/** A Run whose change two people have approved. */
+/** Creates a Run whose change two people have approved. */
 const setUp = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {

@@ -18,7 +18,7 @@ const withoutRuns = { SVC_RUNNER_ISOLATION: "off", SVC_RUNNER_NETWORK: "host" }
 
 type Environment = Readonly<Record<string, string>>
 
-/** Environment variables for a command. */
+/** Returns the environment variables for a command. */
 export const environmentOf = (environment: Environment): Environment => ({
   PATH: process.env["PATH"] ?? "",
   HOME: "/nonexistent",
@@ -71,7 +71,9 @@ export const findingOf = (out: string, check: string) => {
 export const doctorLine = (dataDir: string) => ["doctor", "--data-dir", dataDir, "--json"]
 export const serveLine = (dataDir: string) => ["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"]
 
-/** True for the first line that a server prints once it is ready. A server that refuses to start prints no such line. */
+/**
+ * Returns true for the first line that a server prints once it is ready. A server that refuses to start prints no such line.
+ */
 export const saysReady = (line: string) => line.includes('"url"')
 
 export interface ServeOptions {
@@ -79,7 +81,7 @@ export interface ServeOptions {
   readonly line?: string
 }
 
-/** True if the log contains the line, as text or inside JSON. */
+/** Returns true if the log contains the line, as text or inside JSON. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
 /** Runs the commands in separate processes, as if a person had started them. `inProcess` provides the same two commands. */

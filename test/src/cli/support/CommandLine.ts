@@ -16,7 +16,7 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
 )
 
-/** Standard input that is never a terminal, as in a script, regardless of how the tests are started. */
+/** Provides standard input that is never a terminal, as in a script, regardless of how the tests are started. */
 const scripted = (stdin: string) =>
   Layer.merge(
     Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) }),

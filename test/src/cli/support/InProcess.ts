@@ -12,7 +12,7 @@ interface Line {
   readonly text: string
 }
 
-/** A console that emits its lines as events. */
+/** Creates a console that emits its lines as events. */
 const consoleInto = Effect.fnUntraced(function* (lines: Queue.Enqueue<Line, Cause.Done>) {
   const into =
     (isResult: boolean) =>

@@ -32,8 +32,8 @@ const repository = Effect.fnUntraced(function* (folder: string, contents: Readon
 })
 
 /**
- * A checkout whose module calls a remote package in two different ways and once more through a local module. That package
- * calls another package.
+ * Creates a checkout whose module calls a remote package in two different ways and once more through a local module. That
+ * package calls another package.
  */
 const checkout = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -52,7 +52,7 @@ const sessionWith = (url: Redacted.Redacted) =>
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-move-" }))
 
-/** A data folder with a row in every table. */
+/** Creates a data folder with a row in every table. */
 const filledFolder = Effect.gen(function* () {
   const folder = yield* temporary
   yield* startSqlite(folder)
@@ -60,7 +60,7 @@ const filledFolder = Effect.gen(function* () {
   return folder
 })
 
-/** The data folder of a server of an earlier release, with sealed values, audit chains, snapshots and builds. */
+/** Unpacks the data folder of a server of an earlier release, with sealed values, audit chains, snapshots and builds. */
 const realFolder = Effect.gen(function* () {
   const root = yield* temporary
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -15,7 +15,7 @@ import { newKeyring } from "../support/Keyrings.ts"
 const opened = (file: string) =>
   Effect.map(Layer.build(Layer.fresh(layerWriter(file))), Context.get(SqlClient.SqlClient))
 
-/** Two copies of a database of an earlier release. */
+/** Creates two copies of a database of an earlier release. */
 const copies = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

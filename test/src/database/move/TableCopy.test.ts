@@ -18,7 +18,7 @@ const newDatabase = Effect.gen(function* () {
   return sql
 })
 
-/** More rows than fit into a page, with large values and with keys that must be compared byte by byte. */
+/** Fills a table with more rows than fit into a page, with large values and with keys that must be compared byte by byte. */
 const filled = Effect.gen(function* () {
   const [from, to] = [yield* newDatabase, yield* newDatabase]
   for (let number = 0; number < 1200; number++) {

@@ -23,7 +23,7 @@ import {
 const tests = suite(sharedFarPlane)
 afterAll(tests.dispose)
 
-/** The server's session ends at the first write of this kind, as if an administrator had ended it. */
+/** Ends the server's session at the first write of this kind, as an administrator could. */
 const losing = Effect.fnUntraced(function* (table: string, when = "TRUE") {
   const sql = yield* SqlClient.SqlClient
   for (const statement of [
@@ -49,7 +49,7 @@ const started = Effect.fnUntraced(function* (id: RunId) {
   return items.filter(({ kind }) => kind === "run.started").length
 })
 
-/** The Run that an install is waiting for, when it has ended. */
+/** Returns the Run that an install is waiting for, once the Run has ended. */
 const waitedFor = Effect.fnUntraced(function* (id: InstallPlanId) {
   const { context } = yield* TestPlane
   const plans = yield* InstallPlanCommands
@@ -58,9 +58,9 @@ const waitedFor = Effect.fnUntraced(function* (id: InstallPlanId) {
   return run === undefined ? yield* Effect.die(new Error("The install waits for no Run")) : yield* settled(run)
 })
 
-describe.skipIf(!hasPostgres)("a server whose session with the database ends", () => {
+describe.skipIf(!hasPostgres)("Lost database sessions", () => {
   tests.live(
-    "starts its syncs, checks and preparations again, and settles an agent's result as it is",
+    "a server whose database session ends starts its syncs, checks and preparations again, and settles the result of an agent unchanged",
     () =>
       Effect.gen(function* () {
         const agent = yield* (yield* world).enrolled()

@@ -15,7 +15,7 @@ import { hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts
 
 const runId = RunId.make("run_000000000000000000000001")
 
-/** The part of a server with a shared database that receives other servers' commits. */
+/** Builds the part of a server with a shared database that receives other servers' commits. */
 const server = (url: Redacted.Redacted) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
@@ -65,7 +65,7 @@ const heard = (
     return seen
   })
 
-describe.skipIf(!hasPostgres)("Two servers of one database", () => {
+describe.skipIf(!hasPostgres)("Two servers that share a database", () => {
   it.live("an event of a Run is delivered after the commit to the followers on the other server", () =>
     Effect.gen(function* () {
       const { one, other, sql } = yield* twoServers

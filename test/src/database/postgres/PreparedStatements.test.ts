@@ -8,10 +8,10 @@ import { it } from "../../../support/Effect.ts"
 import { hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
 import { decodeSamples, type Sample, samplesFolder } from "../../../support/StatementSamples.ts"
 
-/** The text on one line, without a template's backslashes. */
+/** Returns the text on one line, without a template's backslashes. */
 const oneSpace = (text: string) => text.replaceAll("\\", "").replaceAll(/\s+/g, " ")
 
-/** All source text in these folders, on one line. */
+/** Returns all source text in these folders, on one line. */
 const sourcesOf = (folders: ReadonlyArray<string>) =>
   folders
     .flatMap((folder) =>

@@ -98,7 +98,7 @@ plane.live(
   120_000
 )
 
-/** The result of an apply and its two files, as the agent sent them and as svc stored them. */
+/** Returns the result of an apply and its two files, as the agent sent them and as svc stored them. */
 const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
   const { capsuleId, claim } = yield* applyingOn(agent, branch)
   const outcome = yield* agent.inlineFile(claim, "outcome", yield* agent.outcomeOf(succeeded))

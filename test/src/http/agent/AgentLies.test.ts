@@ -37,7 +37,7 @@ const routes: Readonly<Record<Kind, Route>> = {
   left_over: { fetched: 404, stored: 410 }
 }
 
-/** The parts of a Run that other people and agents can see. */
+/** Reads the parts of a Run that other people and agents can see. */
 const standing = (claim: Claim) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -315,7 +315,7 @@ plane.live("each token, nonce and session is valid once and for one agent, and i
     yield* pools.revokeToken(revoked.id)
     expect(yield* Effect.flip(testAgent(origin, revoked.secret))).toMatchObject({ _tag: "Unauthorised" })
     expect(id.startsWith("aet_")).toBe(true)
-    // Without a session, the server rejects every message.
+    // The server rejects every message that has no session.
     expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
     // The server rejects another agent's nonce and an unknown nonce.
     const other = yield* enrolled()

@@ -24,7 +24,7 @@ import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** A state of another Capsule. */
+/** Returns a state of another Capsule. */
 const foreign = (serial: number) =>
   text(new TextDecoder().decode(stateFile(serial)).replace('"lineage":"lineage"', '"lineage":"other"'))
 
@@ -149,7 +149,7 @@ plane.live(
       const unopened = [
         // A blob sealed as a plan file, not as a state.
         yield* agent.sealed(claim, "plan_file", stateFile(5)),
-        // One truncated state, and one with trailing data.
+        // A truncated state, and a state with trailing data.
         yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),
         yield* agent.sealedPacked(claim, "state", Buffer.concat([packed, packed]))
       ]

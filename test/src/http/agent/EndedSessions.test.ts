@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const incarnations = { one: "1".repeat(32), two: "2".repeat(32), thief: "3".repeat(32) }
 
-/** The test sets this agent's keys and the process that starts its session. */
+/** Enrols an agent. The test sets the keys of the agent and the process that starts its session. */
 const enrolledAgent = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const keys = yield* newKeys

@@ -37,7 +37,10 @@ const renewAt = (client: Client, agent: TestAgent, { fence, runId }: Claim, newe
     })
   )
 
-/** svc gives up on an apply after 121 seconds without contact. The count of contacts may lag by another 5 seconds. */
+/**
+ * Starts an apply with a lease of 60 seconds. svc gives up on the apply after 121 seconds without contact. The count of
+ * contacts may lag by another 5 seconds.
+ */
 const briefly = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const sql = yield* SqlClient.SqlClient
   const applying = yield* applyingOn(agent, branch)

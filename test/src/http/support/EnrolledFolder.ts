@@ -16,7 +16,8 @@ import { world } from "./FarPlane.ts"
 import { agentClient, machineFacts } from "./TestAgent.ts"
 
 /**
- * An enrolled agent's folder on disk, and steps of the agent's processes. Each step runs as if its process had just started.
+ * Creates an enrolled agent's folder on disk, and returns steps of the agent's processes. Each step runs as if its process
+ * had just started.
  */
 export const enrolledFolder = Effect.gen(function* () {
   const { origin, pools } = yield* world
@@ -67,7 +68,7 @@ export const enrolledFolder = Effect.gen(function* () {
       })
     )
 
-  /** A first message signed with these keys. */
+  /** Sends a first message signed with these keys. */
   const hello = Effect.fnUntraced(function* (signer: StoredKeys, next?: StoredKeys) {
     const { nonce } = yield* client.Challenge({ agentId })
     const nextKeys = next?.public

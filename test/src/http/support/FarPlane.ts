@@ -87,7 +87,7 @@ export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) 
 
 export const text = (words: string) => new TextEncoder().encode(words)
 
-/** The state that an apply in a test creates, in the format that the tool writes. */
+/** Returns the state that an apply in a test creates, in the format that the tool writes. */
 export const stateFile = (serial: number) =>
   text(
     JSON.stringify({
@@ -109,7 +109,7 @@ export const evidence = {
   diagnostics: []
 }
 
-/** An agent's report about an apply. The report may differ from the state that the apply wrote. */
+/** Returns an agent's report about an apply. The report may differ from the state that the apply wrote. */
 export const appliedResult = (
   serial: number,
   outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []

@@ -18,7 +18,7 @@ const forms: ReadonlyArray<ReadonlyArray<object>> = [
   Array.from({ length: 4 }, () => file("state", ""))
 ]
 
-/** Files within messages that violate the protocol. */
+/** Returns messages with files that violate the protocol. */
 export const malformedFiles = (say: (scene: Scene, files: ReadonlyArray<object>) => object): ReadonlyArray<Malformed> =>
   forms.map((files) => (scene: Scene) => say(scene, files))
 

@@ -28,7 +28,7 @@ export interface Scene {
   readonly honest: TestAgent
   /** The claim on an apply that has been started. */
   readonly held: Claim
-  /** The files that the honest agent has uploaded or may fetch, by kind. */
+  /** The files that the honest agent has uploaded or may fetch, keyed by kind. */
   readonly digests: Readonly<Record<Kind, string>>
   readonly liar: TestAgent
   /** The claim on a plan that the malicious agent has accepted. */
@@ -50,8 +50,8 @@ export const refused = <A, E, R>(told: Effect.Effect<A, E, R>, tag: string) =>
   Effect.map(Effect.flip(told), (refusal) => expect(refusal).toMatchObject({ _tag: tag }))
 
 /**
- * Claims that the malicious agent does not hold: the honest agent's claim, a claim with an old fence, and claims without a
- * Run.
+ * Returns claims that the malicious agent does not hold: the honest agent's claim, a claim with an old fence, and claims
+ * without a Run.
  */
 export const notOwn = ({ held, own }: Scene): ReadonlyArray<Claim> => [
   held,

@@ -51,7 +51,7 @@ const landings: ReadonlySet<string> = new Set([
 
 export type RequestKind = "sound" | "broken"
 
-/** A request that the route accepts, or the same request with a fault that only validation detects. */
+/** Builds a request that the route accepts, or the same request with a fault that only validation detects. */
 const requestOf = (route: Route, kind: RequestKind) => {
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const query = [

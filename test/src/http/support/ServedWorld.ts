@@ -59,7 +59,10 @@ const wantsSession = ({ rule }: Route) =>
   (rule.kind === "account" && rule.credential === "session") ||
   (rule.kind === "workspace" && (rule.session === true || rule.confirmed === true))
 
-/** The credential that the owner of Workspace A presents to a route: a token where tokens are accepted, otherwise a session. */
+/**
+ * Returns the credential that the owner of Workspace A presents to a route: a token where tokens are accepted, otherwise a
+ * session.
+ */
 export const ownersCredential = Effect.gen(function* () {
   const session = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
   const token = yield* (yield* AccessTokens).create(serviceContext, world.ada, {

@@ -91,7 +91,7 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
-/** An agent's message, without the fields that identify the agent. */
+/** Creates a client that sends messages of the agent protocol to the server at `origin`. */
 export const agentClient = Effect.fnUntraced(function* (origin: string) {
   const protocol = yield* Layer.build(
     RpcClient.layerProtocolHttp({
@@ -107,7 +107,7 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 })
 
-/** An agent that sends any message that a test specifies. */
+/** Enrols an agent that sends any message that a test specifies. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
   token: Redacted.Redacted,

@@ -65,7 +65,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   static readonly layer = TestApplication.layerWith({})
 }
 
-/** The same application with a database that the test fills; `instead` and `groups` replace fakes. */
+/** Builds the same application with a database that the test fills; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,

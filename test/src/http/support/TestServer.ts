@@ -72,7 +72,7 @@ export const openSocket = Effect.fn("openSocket")(function* (path: string, heade
   return opened
 })
 
-/** A subscriber that upgrades the connection and then never reads. */
+/** Opens a subscriber that upgrades its connection and then never reads. */
 export const openStalled = Effect.fn("openStalled")(function* (path: string, headers: Record<string, string>) {
   const { port } = yield* TestServer
   const lines = Object.entries({

@@ -30,7 +30,7 @@ const transport = Layer.effect(
 
 const origin = { baseUrl: "https://svc.example.com", name: "Acme svc", language: "en" } as const
 const settings = Layer.succeed(MailSettings, { origin })
-/** Accounts on a server that can send mail. Tests trigger the delivery of queued emails. */
+/** Sets up accounts on a server that can send mail. Tests trigger the delivery of queued emails. */
 export const layer = MailDelivery.layerByHand.pipe(
   Layer.provide(transport),
   Layer.provideMerge(testAccounts.pipe(Layer.provide(settings)))

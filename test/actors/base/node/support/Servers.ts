@@ -9,7 +9,9 @@ import { migrate } from "../../../../../src/database/Migrations.ts"
 import { layerWriter } from "../../../../../src/database/SqliteClient.ts"
 import { temporaryFolder } from "../../../../support/TemporaryFolder.ts"
 
-/** A server that uses a shared database by default. It writes heartbeats only when the test requests them. */
+/**
+ * Starts a server, which by default shares its database with others. It writes heartbeats only when the test requests them.
+ */
 export const server = (
   shared = true
 ): Effect.Effect<
@@ -26,7 +28,7 @@ export const server = (
     return { nodes: Context.get(built, Nodes), exclusive: Context.get(built, ExclusiveWork) }
   })
 
-/** Advances the clock in steps of one heartbeat. The given servers write a heartbeat in each step. */
+/** Advances the clock in steps of one heartbeat. In each step, the given servers write a heartbeat. */
 export const pass = Effect.fnUntraced(function* (
   seconds: number,
   ...living: ReadonlyArray<{ readonly nodes: Nodes["Service"] }>
@@ -39,7 +41,7 @@ export const pass = Effect.fnUntraced(function* (
 
 /**
  * Runs the effect on a new database and passes the database's file name to the effect. Always uses the embedded database,
- * because the tests use a simulated clock and a database in another process runs in real time.
+ * because the tests use a simulated clock, whereas a database in another process runs in real time.
  */
 export const onFile = <A, E>(
   effect: (file: string) => Effect.Effect<A, E, SqlClient.SqlClient | Commits | Scope.Scope>

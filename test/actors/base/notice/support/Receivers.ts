@@ -14,7 +14,7 @@ import { CapsuleId, ProjectId, RunId, type WorkspaceId } from "../../../../../sc
 import { SentNotice } from "../../../../../schema/records/NoticeEndpoint.ts"
 import { as, newPerson, newWorkspace, testAccounts } from "../../../../support/Accounts.ts"
 
-/** A request that arrived at a receiver. */
+/** A request that a receiver got. */
 export interface Received {
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export interface Received {
 const decodeNotice = Schema.decodeUnknownOption(Schema.fromJsonString(SentNotice))
 
 /**
- * Requests so far, and the response configured for each address. An address without a configured response accepts every
+ * Requests received so far, and the response to give at each address. An address with no configured response accepts every
  * request.
  */
 export interface Receivers {
@@ -88,7 +88,7 @@ export const addEndpoint = Effect.fnUntraced(function* (
 
 const capsuleOf = (letter: string) => CapsuleId.make(`cap_${letter.repeat(24)}`)
 
-/** Records a notice about the Capsule whose id consists of this letter. */
+/** Records a notice about the Capsule whose id is made up of this letter. */
 export const report = Effect.fnUntraced(function* (workspaceId: WorkspaceId, letter = "a", code = "apply_failed") {
   const sql = yield* SqlClient.SqlClient
   const id = capsuleOf(letter)

@@ -14,7 +14,7 @@ import { type PliantServer, pliantServer } from "../../../../support/PliantAutho
 import { demo, TestPlane, testPlane } from "../../../../support/TestPlane.ts"
 import { withMember } from "../../../../support/Dialect.ts"
 
-/** The authorization server and its helpers. A test adds the helpers when the demo provider's notes folder exists. */
+/** The authorization server, and the list of helpers, which stays empty until the demo provider's notes folder exists. */
 export class Pliant extends Context.Service<Pliant, PliantServer & { readonly helpers: Array<DeclaredHelper> }>()(
   "test/Pliant"
 ) {}

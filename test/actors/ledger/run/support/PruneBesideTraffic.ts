@@ -63,7 +63,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** Waiting times for another writer's commits, in milliseconds, while one kind of record is removed. */
+/** How long another writer waited for each of its commits, in milliseconds, while one kind of record was removed. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>

@@ -17,7 +17,7 @@ export const second = CapsuleId.make(of("cap", "b"))
 
 const rows = ["users", "workspaces", "projects", "connections", "sources", "install_configs", "capsules"]
 
-/** Two Capsules that have never been applied. */
+/** Sets up two Capsules that have never been applied. */
 export const emptyCapsules = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const table of ["state_indexes", "resource_versions", "output_versions", "outputs", "state_versions"]) {
@@ -37,7 +37,7 @@ export const resource = (
     readonly sensitive?: ReadonlyArray<string>
     readonly deposed?: string
     readonly provider?: string
-    /** An instance's key, as in `for_each` or `count`. */
+    /** The instance's key, which `for_each` or `count` assigns. */
     readonly key?: string
     readonly tainted?: boolean
   } = {}

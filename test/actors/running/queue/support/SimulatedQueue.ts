@@ -9,7 +9,7 @@ import {
 import { Brand } from "effect"
 import type { RunId, WorkspaceId } from "../../../../../schema/records/Ids.ts"
 
-// Arbitrary ids, because the decision only compares them.
+// Arbitrary strings can be ids here, because the decision only compares them.
 export const run = Brand.nominal<RunId>()
 export const workspaceOf = Brand.nominal<WorkspaceId>()
 export interface Arrival {
@@ -19,7 +19,10 @@ export interface Arrival {
   readonly kind: "plan" | "build" | "drift"
 }
 
-/** An in-memory queue that calls only `decide`. It updates itself after each decision, as a claim updates the rows. */
+/**
+ * Builds an in-memory queue that calls only `decide`. After each decision, it updates its own records as a claim would
+ * update the rows.
+ */
 export const simulated = (given: QueueLimits) => {
   const waiting: Array<Omit<QueuedRun, "workspaceTurn" | "subjectTurn">> = []
   const active: Array<RunningRun> = []

@@ -8,7 +8,7 @@ import { RunLifecycle } from "../../../../../actors/ledger/run/RunLifecycle.ts"
 import { defaultRunSettings, RunSettings } from "../../../../../actors/ledger/run/RunSettings.ts"
 import { noAgents } from "../../../support/NoAgents.ts"
 
-/** A queue with these limits in the test's database. No agent is connected, and nothing executes Runs. */
+/** Provides a queue with these limits in the test's database. No agent is connected, and nothing executes the Runs. */
 export const testQueue = (limits: Partial<typeof defaultRunSettings>) =>
   RunQueue.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),

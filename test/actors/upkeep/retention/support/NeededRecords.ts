@@ -4,7 +4,7 @@ import { add, ended, living, longAgo, named, of, receipt, run, snapshot, state, 
 import { young, pending } from "./Removal.ts"
 
 export const started = { type: "apply", status: "failed", start_acknowledged_at: longAgo() }
-/** An agent that accepted an apply and has been silent since. */
+/** The row of an agent that accepted an apply and has been silent since then. */
 export const givenUp = { kind: "apply", accepted_at: longAgo(), ended_at: longAgo(), result: null }
 
 /** Creates a Run for each kind of record that may refer to a Run, and a Run for each other reason to keep a Run. */

@@ -72,7 +72,7 @@ const emptied = [
   "source_snapshots"
 ]
 
-/** An existing Capsule and an ended Capsule of the same Source, with no other removable records. */
+/** Creates a Capsule that exists and a Capsule that has ended, both of the same Source, with no other removable records. */
 export const emptyWorld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -84,7 +84,7 @@ export const emptyWorld = Effect.gen(function* () {
   yield* add("capsules", { id: ended, name: "gone", slug: "gone", status: "destroyed" })
 }).pipe(Effect.orDie)
 
-/** A finished drift check of the existing Capsule, older than the retention period for Runs. */
+/** Creates a finished drift check of the existing Capsule, older than the retention period for Runs. */
 export const run = Effect.fnUntraced(function* (name: string, values: Values = {}) {
   const id = named("run", name)
   const times = { created_at: longAgo(), queued_at: longAgo(), started_at: longAgo(), finished_at: longAgo() }

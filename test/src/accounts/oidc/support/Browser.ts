@@ -36,7 +36,7 @@ export const errorOf = (response: Response) => Effect.map(json(response), (body)
 
 export const bodyText = (response: Response) => Effect.promise(() => response.text())
 
-/** A valid authorization request from the client `basic`. */
+/** Returns a valid authorization request from the client `basic`. */
 export const authorization = (fields: Fields = {}): Record<string, string> => ({
   client_id: "basic",
   redirect_uri: callback,

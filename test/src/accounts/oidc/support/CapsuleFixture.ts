@@ -10,7 +10,7 @@ const id = (prefix: string, name: string) => `${prefix}_${createHash("sha256").u
 export const capsuleOrigin = "https://app.example.com"
 export const capsuleCallback = `${capsuleOrigin}/oidc/callback`
 
-/** A configuration that may request an identity. */
+/** Returns a configuration that may request an identity. */
 const configOf = (identity: boolean, name: string) =>
   JSON.stringify({
     compiled: {

@@ -31,7 +31,7 @@ import { served } from "./WorkspaceRules.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`
 
-/** An Interface resolved by an apply, with a protected address. */
+/** Stores an Interface with a protected address, as if an apply had resolved it. */
 const provide = Effect.fnUntraced(function* (
   name: string,
   capsuleId: string,
@@ -55,7 +55,7 @@ const bind = Effect.fnUntraced(function* (
   yield* sql`INSERT INTO interface_bindings ${sql.insert({ id: id("ifb", `${interfaceId}${consumer ?? ""}`), workspace_id: workspaceId, interface_id: interfaceId, subject, consumer_capsule_id: consumer, request_key: "use", permissions, delivery_type: delivery, status: "ready", created_at: at, updated_at: at })}`
 })
 
-/** Another Capsule in the same Workspace. */
+/** Creates another Capsule in the same Workspace. */
 const neighbour = Effect.fnUntraced(function* (capsuleId: string, name: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT * FROM capsules WHERE id = ${capsuleId}`
@@ -239,7 +239,10 @@ const meant = Effect.gen(function* () {
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** The same rules apply to devices: the consent page shows the Workspace, and approval covers only that Workspace. */
+/**
+ * Checks that the same rules apply to devices: the consent page shows the Workspace, and approval covers only that
+ * Workspace.
+ */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime

@@ -80,7 +80,7 @@ export const testPolicy = {
   policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile", "email", "offline_access"] }
 }
 
-/** Folders and settings for an issuer under test. */
+/** Provides the folders and settings for an issuer under test. */
 export const issuerSettings = (
   issuer: string,
   document: StaticClientDocument,
@@ -131,7 +131,7 @@ export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
 
 export const defaultIssuer = "https://svc.example.test"
 
-/** The complete issuer over a temporary database. */
+/** Builds the complete issuer over a temporary database. */
 export const issuerLayer = (
   options: {
     readonly issuer?: string

@@ -37,7 +37,7 @@ const sources = Effect.runSync(
 )
 
 /**
- * The issuer's files that are affected by a change: the changed file and all files that import that file, directly or
+ * Returns the issuer's files that a change affects: the changed file and all files that import that file, directly or
  * indirectly.
  */
 const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {

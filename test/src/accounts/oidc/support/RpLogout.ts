@@ -43,7 +43,7 @@ const confirm = (response: Response, cookie: string, decision = "leave") =>
     return yield* press("/oauth/logout/decision", { ...formFields(page), decision }, cookie)
   })
 
-/** The browser must stay on the issuer's page, and the session must stay open. */
+/** Checks that the browser stays on the issuer's page, and that the session stays open. */
 const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie, idToken } = yield* signedIn
@@ -53,7 +53,7 @@ const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
     yield* isSignedIn(cookie, true)
   })
 
-/** Without proof, the caller sees a prompt, and signing out does not redirect. */
+/** Checks that a caller who presents no proof sees a prompt, and that signing out does not redirect. */
 const asksFirst = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* signedIn

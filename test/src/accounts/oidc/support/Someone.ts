@@ -2,5 +2,5 @@ import { Effect } from "effect"
 import { signedInPerson } from "./IssuerFixture.ts"
 
 let people = 0
-/** A person without an account. */
+/** Creates another person, with an open session. */
 export const someone = Effect.suspend(() => signedInPerson(`person-${people++}`))

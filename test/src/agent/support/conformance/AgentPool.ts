@@ -17,7 +17,7 @@ const encoders = {
 
 const nothing = Redacted.make(new Uint8Array(0))
 
-/** A real agent behind the protocol, and a server that records the agent's reports. */
+/** Starts a real agent behind the protocol, and a server that records the agent's reports. */
 export const agentPool = Effect.gen(function* () {
   const server = yield* scriptedServer
   yield* startAgent(server, join(yield* temporaryFolder, "agent"))

@@ -19,8 +19,8 @@ const open = <A>(file: string, use: (database: DatabaseSync) => A): A => {
 }
 
 /**
- * The complete contents of a database, except its statistics: each row with the types of its values, the schema, and the
- * sequences.
+ * Returns the complete contents of a database, except its statistics: each row with the types of its values, the schema, and
+ * the sequences.
  */
 export const contentsOf = (file: string) =>
   open(file, (database) => {
@@ -53,8 +53,8 @@ const rowsOf = (database: DatabaseSync, statement: string): ReadonlyArray<Readon
   database.prepare(statement).all()
 
 /**
- * Values for the columns that refer to other tables, taken from any row of the referenced table. `undefined` if a referenced
- * table is empty.
+ * Returns values for the columns that refer to other tables, taken from any row of the referenced table, or `undefined` if a
+ * referenced table is empty.
  */
 const references = (database: DatabaseSync, table: string) => {
   const found: Record<string, SQLInputValue> = {}
