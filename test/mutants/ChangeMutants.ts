@@ -77,6 +77,55 @@ export const changeMutants: ReadonlyArray<Mutant> = [
     test: carryTest
   },
   {
+    name: "carry-over: only an ordinary plan of the lane receives approvals",
+    file: carryFile,
+    text: 'run.type === "plan" && run.purpose === null && run.coordinator_kind === null',
+    broken: 'run.type === "plan" && run.purpose === null',
+    test: carryTest
+  },
+  {
+    name: "carry-over: the reviews show the same lines",
+    file: carryFile,
+    text: ': review.lines.length > 0 && found.every(({ code }) => code !== "change")',
+    broken: ": review.lines.length < 0",
+    test: carryTest
+  },
+  {
+    name: "carry-over: an approval during the settlement of the plan",
+    file: carryFile,
+    text: "      review === undefined\n        ? [{",
+    broken: "      review === undefined && found.length === 0\n        ? [{",
+    test: carryTest
+  },
+  {
+    name: "carry-over: the plan was compared with the files of the change",
+    file: carryFile,
+    text: 'files: compared.get(change.id)?.files ?? { kind: "touched", because: "The commits were not compared" }',
+    broken: 'files: compared.get(change.id)?.files ?? { kind: "untouched" }',
+    test: carryTest
+  },
+  {
+    name: "carry-over: an applied plan uses the approvals",
+    file: carryFile,
+    text: "if (target === undefined || target.used_by_run_id !== null) return true",
+    broken: "if (target === undefined) return true",
+    test: "test/actors/running/carry-over/ChangedGround.test.ts"
+  },
+  {
+    name: "carry-over: a merge that svc sees after the lane's plan",
+    file: "actors/commands/pull-request/PullRequestSteps.ts",
+    text: "if (isReviewed(source)) yield* merged.connect(row, source)",
+    broken: "void merged.connect",
+    test: "test/actors/commands/pull-request/MergedPlans.test.ts"
+  },
+  {
+    name: "carry-over: the lane's plan contains the merge",
+    file: "actors/commands/pull-request/MergedPlans.ts",
+    text: "history.some((one) => merges.has(one))",
+    broken: "history.length > 0",
+    test: "test/actors/commands/pull-request/MergedPlans.test.ts"
+  },
+  {
     name: "change approvals: the change that was read",
     file: approvalsFile,
     text: "if (planDigest === run.plan_digest && changeDigest === run.change_digest) return undefined",

@@ -22,6 +22,7 @@ import { RunAdmission } from "../../running/queue/RunAdmission.ts"
 import { RunQueue } from "../../running/queue/RunQueue.ts"
 import { PullRequestJudgement } from "./PullRequestJudgement.ts"
 import { HeadPlans } from "./HeadPlans.ts"
+import { MergedPlans } from "./MergedPlans.ts"
 
 /**
  * Maximum number of heads that svc fetches at the same time for one Source. The remaining heads wait, so that Runs started
@@ -52,7 +53,7 @@ export class PullRequestSteps extends Context.Service<
   static readonly layer = Layer.effect(
     PullRequestSteps,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(Layer.mergeAll(PullRequestJudgement.layer, HeadPlans.layer)))
+  ).pipe(Layer.provide(Layer.mergeAll(PullRequestJudgement.layer, HeadPlans.layer, MergedPlans.layer)))
 }
 
 const make = Effect.gen(function* () {
@@ -66,6 +67,7 @@ const make = Effect.gen(function* () {
   const handover = yield* RunHandover
   const judgement = yield* PullRequestJudgement
   const plans = yield* HeadPlans
+  const merged = yield* MergedPlans
   const work = yield* DueWork
   const killPoint = yield* KillPoint
   const withRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
@@ -153,6 +155,7 @@ const make = Effect.gen(function* () {
     const reason =
       row.state === "open" ? "The Source no longer reviews its pull requests." : `The pull request is ${row.state}.`
     yield* plans.cancel(row, reason)
+    if (isReviewed(source)) yield* merged.connect(row, source)
     yield* transaction(sql)(
       Effect.gen(function* () {
         if (source !== undefined) yield* lanes.forget(source.id, { ref: row.ref, path: source.default_path })

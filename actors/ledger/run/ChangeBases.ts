@@ -15,8 +15,9 @@ export const ProvidedMarksJson = jsonText(
 const AuthorAddressesJson = jsonText(Schema.Array(Schema.String))
 
 /**
- * Inputs of a speculative plan that the columns of its Run do not contain. Other plans have these inputs in their plan file,
- * but a speculative plan has no plan file because nobody applies it.
+ * Inputs of a plan that the columns of its Run do not contain. Other plans have these inputs in their plan file, but a
+ * speculative plan has no plan file because nobody applies it. A plan of the lane that svc compares again after a merge has
+ * both.
  */
 export const ChangeBasisRow = table("change_bases", {
   run_id: RunId,

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
 import type { ModuleChange } from "../../../runner/scan/ModuleChange.ts"
 import type { CarriedFrom, DiffersFrom } from "../../../schema/records/CarryOver.ts"
-import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import type { CapsuleId, PullRequestId, RunId } from "../../../schema/records/Ids.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import { waitingWords } from "../../access/approval/ApprovalDecision.ts"
 import { type ChangeApprovalRow, rulesText } from "../../access/approval/ApprovalRows.ts"
@@ -72,13 +72,14 @@ export type QueuedVerdict =
   | { readonly kind: "differs"; readonly differsFrom: Pick<DiffersFrom, "lines" | "moreLines" | "reasons"> }
 
 /**
- * - `none`: no approved change could match this plan
+ * - `none`: no approved change could match this plan. `awaitsMerge` is true if the plan differs from an approved change whose pull
+ *   request is still open as far as svc knows, because svc may see the merge later.
  * - `carried`: the approvals of the same change are carried over to this plan; if `applies` is true, svc also applies the
  *   plan
  * - `differs`: an approved change differs, so the plan needs new approvals
  */
 export type CarryVerdict =
-  | { readonly kind: "none" }
+  | { readonly kind: "none"; readonly awaitsMerge: boolean }
   | {
       readonly kind: "carried"
       readonly carriedFrom: CarriedFrom
@@ -161,6 +162,11 @@ export class CarryOver extends Context.Service<
      * outside a transaction.
      */
     readonly ofQueued: (runId: RunId, group: ReadonlyArray<number>) => Effect.Effect<QueuedVerdict>
+    /**
+     * Compares a plan of the lane that svc computed before it saw the merge with the approved changes of the merged pull request.
+     * Returns `undefined` if the plan need not show a difference. Call it outside a transaction.
+     */
+    readonly ofMerged: (runId: RunId, pullRequestId: PullRequestId) => Effect.Effect<DiffersFrom | undefined>
   }
 >()("svc/actors/running/carry-over/CarryOver") {
   static readonly layer = Layer.effect(
@@ -296,18 +302,43 @@ const make = Effect.gen(function* () {
   })
   type Judged = Effect.Success<ReturnType<typeof judged>>
 
+  const isElsewhere = ({ pullRequest, reasons }: Judged) =>
+    pullRequest?.state === "open" &&
+    reasons.some(({ code }) => code === "change") &&
+    reasons.some(({ code }) => code === "files")
+
+  const isUsedUp = ({ reasons }: Judged) => reasons.some(({ code }) => code === "used")
+
   /**
    * Rates how close a plan is to an approved change. The review mentions the closest change, unless it has no line in common with
    * the plan or belongs to another pull request that is still open.
    */
-  const closeness = ({ pullRequest, reasons }: Judged) => {
-    const has = (code: Difference["code"]) => reasons.some((reason) => reason.code === code)
-    const isElsewhere = pullRequest?.state === "open" && has("change") && has("files")
-    return isElsewhere ? 0 : (has("change") ? 0 : 4) + (has("files") ? 0 : 2) + (has("state") ? 0 : 1)
+  const closeness = (judgement: Judged) => {
+    const has = (code: Difference["code"]) => judgement.reasons.some((reason) => reason.code === code)
+    return isElsewhere(judgement) ? 0 : (has("change") ? 0 : 4) + (has("files") ? 0 : 2) + (has("state") ? 0 : 1)
   }
 
   const named = ({ pullRequest }: Judged) =>
     pullRequest === undefined ? {} : { pullRequestId: pullRequest.id, pullRequestNumber: pullRequest.number }
+
+  /**
+   * Returns the difference from the closest change. Excludes changes that no longer matter: changes whose approval was already
+   * used, and different changes that were planned for an earlier state.
+   */
+  const closestOf = (verdicts: ReadonlyArray<Judged>): DiffersFrom | undefined => {
+    const [closest] = verdicts
+      .filter((each) => !isUsedUp(each) && closeness(each) > 0)
+      .toSorted((a, b) => closeness(b) - closeness(a))
+    if (closest === undefined) return undefined
+    const { change, reasons, review } = closest
+    return {
+      runId: change.id,
+      ...named(closest),
+      ...(change.resolved_commit === null ? {} : { commit: change.resolved_commit }),
+      reasons,
+      ...review
+    }
+  }
 
   const decide = Effect.fn("CarryOver.decide")(function* (plan: ReadyPlan, compared: ComparedChanges) {
     const { changeDigest, run } = plan
@@ -332,31 +363,21 @@ const make = Effect.gen(function* () {
         }
       } satisfies CarryVerdict
     }
-    // Excludes changes that no longer matter: changes whose approvals were already used, and different changes that were
-    // planned for an earlier state.
-    const [closest] = verdicts
-      .filter((each) => !each.reasons.some(({ code }) => code === "used") && closeness(each) > 0)
-      .toSorted((a, b) => closeness(b) - closeness(a))
-    if (closest === undefined) return { kind: "none" } satisfies CarryVerdict
-    const { change, reasons, review } = closest
+    const differsFrom = closestOf(verdicts)
+    if (differsFrom !== undefined) return { kind: "differs", differsFrom } satisfies CarryVerdict
     return {
-      kind: "differs",
-      differsFrom: {
-        runId: change.id,
-        ...named(closest),
-        ...(change.resolved_commit === null ? {} : { commit: change.resolved_commit }),
-        reasons,
-        ...review
-      }
+      kind: "none",
+      awaitsMerge: verdicts.some((each) => !isUsedUp(each) && isElsewhere(each))
     } satisfies CarryVerdict
   })
 
   const unapproved = (reason?: string): QueuedVerdict => ({ kind: "unapproved", reason })
 
-  const ofQueued = Effect.fn("CarryOver.ofQueued")(function* (runId: RunId, group: ReadonlyArray<number>) {
+  /** Reads a stored plan with its inputs, or returns `undefined` if its inputs are not stored. */
+  const storedPlan = Effect.fnUntraced(function* (runId: RunId) {
     const [run] = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${runId}`)
     const capsule = run === undefined ? undefined : yield* capsules.find(run.capsule_id)
-    if (run === undefined || capsule === undefined) return unapproved()
+    if (run === undefined || capsule === undefined) return undefined
     const basis = yield* withSql(changeBasis(runId))
     const plan: JudgedPlan = {
       run,
@@ -367,9 +388,18 @@ const make = Effect.gen(function* () {
       provided: basis === undefined ? undefined : ProvidedMarksJson.read(basis.provided)
     }
     const details = PlanDetailsJson.read(run.plan_details ?? "{}")
+    const ofChange = Effect.fnUntraced(function* (change: ApprovedChange) {
+      return yield* judged(change, plan, new Map([[change.id, yield* comparedWith(change, run, details)]]))
+    })
+    return { run, ofChange, hasBasis: basis !== undefined }
+  })
+
+  const ofQueued = Effect.fn("CarryOver.ofQueued")(function* (runId: RunId, group: ReadonlyArray<number>) {
+    const plan = yield* storedPlan(runId)
+    if (plan === undefined) return unapproved()
     const verdicts: Array<Judged> = []
-    for (const change of yield* approvedChanges(run.capsule_id)) {
-      const verdict = yield* judged(change, plan, new Map([[change.id, yield* comparedWith(change, run, details)]]))
+    for (const change of yield* approvedChanges(plan.run.capsule_id)) {
+      const verdict = yield* plan.ofChange(change)
       const { group: its = [verdict.pullRequest?.number ?? 0] } = verdict.pullRequest ?? {}
       if (its.some((number) => group.includes(number))) {
         verdicts.push({ ...verdict, reasons: verdict.reasons.filter(({ code }) => code !== "off") })
@@ -386,5 +416,16 @@ const make = Effect.gen(function* () {
     return { kind: "differs", differsFrom: { reasons, ...review } } satisfies QueuedVerdict
   })
 
-  return yield* providedService(CarryOver, { prepare, decide, ofQueued })
+  const ofMerged = Effect.fn("CarryOver.ofMerged")(function* (runId: RunId, pullRequestId: PullRequestId) {
+    const plan = yield* storedPlan(runId)
+    // Without its inputs, the plan would seem to differ in all of them.
+    if (plan === undefined || !plan.hasBasis || !mayReceive(plan.run)) return undefined
+    const verdicts: Array<Judged> = []
+    for (const change of yield* approvedChanges(plan.run.capsule_id)) {
+      if (change.coordinator_id === pullRequestId) verdicts.push(yield* plan.ofChange(change))
+    }
+    return verdicts.some(({ reasons }) => reasons.length === 0) ? undefined : closestOf(verdicts)
+  })
+
+  return yield* providedService(CarryOver, { prepare, decide, ofQueued, ofMerged })
 })

@@ -214,6 +214,19 @@ export class PlanSettlement extends Context.Service<
         return { hasChanges, evidence }
       })
 
+      const saveBasis = (
+        run: RunRow,
+        { commitAuthors, consumed, deliveries: delivered }: PreparedPlan,
+        outcome: PlanOutcome
+      ) =>
+        saveChangeBasis({
+          run_id: run.id,
+          consumed_outputs: ConsumedOutputsJson.write(consumed),
+          deliveries: canonicalJson(delivered),
+          provided: providedMarks(outcome),
+          commit_authors: commitAuthors === undefined ? null : authorAddresses(commitAuthors)
+        }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+
       /**
        * Ends a speculative plan without storing data for an apply. Ignores changes that were made to the Capsule in the
        * meantime, because nobody applies the plan.
@@ -234,14 +247,7 @@ export class PlanSettlement extends Context.Service<
           change_digest: yield* changeDigestOf(capsule.id, outcome),
           compatibility_report_id: prepared.reportId
         })
-        const { commitAuthors } = prepared
-        yield* saveChangeBasis({
-          run_id: run.id,
-          consumed_outputs: ConsumedOutputsJson.write(prepared.consumed),
-          deliveries: canonicalJson(prepared.deliveries),
-          provided: providedMarks(outcome),
-          commit_authors: commitAuthors === undefined ? null : authorAddresses(commitAuthors)
-        }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+        yield* saveBasis(run, prepared, outcome)
         const { evidence, hasChanges } = yield* reviewed(run, capsule, yield* configOf(run), prepared, outcome)
         yield* lifecycle.succeed(hold, { planDigest, hasChanges }, evidence)
         yield* handover.finished(run)
@@ -335,6 +341,8 @@ export class PlanSettlement extends Context.Service<
           }
         )
         if (verdict.kind === "carried") yield* approveCarried(run.id, verdict)
+        // svc compares the plan again when it sees the merge.
+        if (verdict.kind === "none" && verdict.awaitsMerge) yield* saveBasis(run, prepared, outcome)
         yield* handover.finished(run)
         yield* handover.planned(run)
       }, transaction(sql))

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/ledger/configuration/OperatorConfigs.ts"
 import { ExecutionProfiles } from "../../../schema/policy/ExecutionProfile.ts"
 import { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConfig.ts"
-import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { TestPlane, testPlane, type TestPlaneOptions } from "../../support/TestPlane.ts"
 
 /** The service's policy, which tests may change at any time, and a web server whose responses the tests choose. */
 export class Operator extends Context.Service<
@@ -45,34 +45,37 @@ const answering = Effect.acquireRelease(
 )
 
 /** The actors with the real tool, a changeable operator policy, and a site that post-apply checks may call. */
-export const operatorPlane = Layer.unwrap(
-  Effect.gen(function* () {
-    const { answers, server } = yield* answering
-    const site = `http://127.0.0.1:${server.port}`
-    const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfigsShape[Field] } = {
-      profiles: {},
-      baseConfigs: [],
-      loadedAt: "2026-01-01T00:00:00.000Z"
-    }
-    const operator = Layer.effect(
-      Operator,
-      Effect.map(TestPlane, ({ url }) => ({
-        answers,
-        site,
-        gitOrigin: new URL(url).origin,
-        set: ({ baseConfigs = [], profiles = {} }) =>
-          Effect.gen(function* () {
-            const next = {
-              profiles: yield* decodeProfiles(profiles),
-              baseConfigs: yield* decodeBases(baseConfigs)
-            }
-            Object.assign(inForce, next)
-          }).pipe(Effect.orDie)
-      }))
-    )
-    return operator.pipe(
-      Layer.provideMerge(testPlane({ gitOrigins: [site] })),
-      Layer.provide(Layer.succeed(OperatorConfigs, inForce))
-    )
-  })
-)
+export const operatorPlaneWith = (options: TestPlaneOptions) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { answers, server } = yield* answering
+      const site = `http://127.0.0.1:${server.port}`
+      const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfigsShape[Field] } = {
+        profiles: {},
+        baseConfigs: [],
+        loadedAt: "2026-01-01T00:00:00.000Z"
+      }
+      const operator = Layer.effect(
+        Operator,
+        Effect.map(TestPlane, ({ url }) => ({
+          answers,
+          site,
+          gitOrigin: new URL(url).origin,
+          set: ({ baseConfigs = [], profiles = {} }) =>
+            Effect.gen(function* () {
+              const next = {
+                profiles: yield* decodeProfiles(profiles),
+                baseConfigs: yield* decodeBases(baseConfigs)
+              }
+              Object.assign(inForce, next)
+            }).pipe(Effect.orDie)
+        }))
+      )
+      return operator.pipe(
+        Layer.provideMerge(testPlane({ ...options, gitOrigins: [site] })),
+        Layer.provide(Layer.succeed(OperatorConfigs, inForce))
+      )
+    })
+  )
+
+export const operatorPlane = operatorPlaneWith({})

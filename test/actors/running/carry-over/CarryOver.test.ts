@@ -8,17 +8,19 @@ import { SqlClient } from "effect/sql"
 import { ApprovalRules } from "../../../../actors/access/approval/ApprovalRules.ts"
 import { ChangeApprovals } from "../../../../actors/access/approval/ChangeApprovals.ts"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
+import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { Members } from "../../../../actors/access/member/Members.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import type { CommandContext } from "../../../../schema/commands/Command.ts"
+import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import type { CarryOver } from "../../../../schema/records/Approval.ts"
 import type { CapsuleId, RunId } from "../../../../schema/records/Ids.ts"
 import type { Run } from "../../../../schema/records/Run.ts"
 import { suite } from "../../../support/Effect.ts"
 import { eventually } from "../../../support/Eventually.ts"
-import { active, planned, replanned, settled } from "../../../support/Journey.ts"
+import { active, freshKey, planned, replanned, settled, stepped } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { admin, ownerScope, ruled, standing, subjectOf } from "../../support/ApprovalSteps.ts"
 import { approveChange, digestsOf, planLane, reasonsOf, speculated } from "../../support/ChangeSteps.ts"
@@ -410,6 +412,28 @@ describe.skipIf(isMissing)("Change approvals", () => {
         )
     ],
     [
+      "other-review",
+      "change",
+      ({ change }) =>
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) =>
+            sql`UPDATE runs SET plan_details = json_set(plan_details, '$.outputChanges', json('[{"name":"o","actions":["create"],"sensitive":false,"after":1}]')) WHERE id = ${change.id}`
+        )
+    ],
+    [
+      "late-approval",
+      "unknown",
+      ({ change }) =>
+        Effect.gen(function* () {
+          // The approval arrives while svc settles the plan, after it has compared the files of all approved changes.
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`UPDATE change_approvals SET withdrawn_at = created_at WHERE run_id = ${change.id}`
+          yield* sql.unsafe(`CREATE TRIGGER late_approval AFTER INSERT ON run_plans BEGIN
+            UPDATE change_approvals SET withdrawn_at = NULL WHERE run_id = '${change.id}'; END`)
+        })
+    ],
+    [
       "uncertain",
       "uncertain",
       ({ capsuleId, change }) =>
@@ -444,6 +468,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
             const plan = yield* replanned(capsule.id)
             expect([name, plan.status, plan.carriedFrom]).toEqual([name, "waiting_approval", undefined])
             expect([name, reasonsOf(plan)]).toEqual([name, expect.arrayContaining([code])])
+            yield* sql`DROP TRIGGER IF EXISTS late_approval`
             yield* sql`DELETE FROM approval_rules`
             yield* sql`DELETE FROM change_approvals`
             yield* sql`DELETE FROM left_over_states`
@@ -484,6 +509,21 @@ describe.skipIf(isMissing)("Change approvals", () => {
       yield* commands.Cancel(again.id, { context })
       const after = yield* replanned(capsule.id)
       expect([after.status, after.carriedFrom, after.differsFrom]).toEqual(["waiting_approval", undefined, undefined])
+    })
+  )
+
+  tests.live("approvals of a change do not approve plans of the same commit that are not of the lane", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const { capsule, change } = yield* opened("elsewhere")
+      yield* rule("approval")
+      yield* approveChange(yield* admin, change)
+      const ofRef = yield* (yield* RevisionPlans).create(context, capsule.id, { ref: "elsewhere-change" }, freshKey())
+      const { planRunId } = yield* stepped((yield* RevisionPlanCommands).Reconcile(ofRef.value.id, { context }))
+      if (planRunId === undefined) return yield* Effect.die("no plan")
+      const plan = yield* settled(planRunId)
+      expect([plan.resolvedCommit, plan.changeDigest]).toEqual([change.resolvedCommit, change.changeDigest])
+      expect([plan.status, plan.carriedFrom, plan.differsFrom]).toEqual(["waiting_approval", undefined, undefined])
     })
   )
 
