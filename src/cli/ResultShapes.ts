@@ -27,7 +27,11 @@ export const resultShapes: Readonly<Record<string, Readonly<Record<string, strin
   "token revoke": { token_record: "AccountToken" },
   install: { run: "Run" },
   plan: { run: "Run", "look?": "CapsuleLook: the newest commit and the deployed commit" },
-  approve: { run: "Run", approvals: "the approvers, and whether they are enough" },
+  approve: {
+    "run?": "Run",
+    "approvals?": "with run: the approvers, and whether they are enough",
+    "changeApproval?": "ChangeApproval, for a speculative plan, instead of the other keys"
+  },
   apply: { run: "Run" },
   "run list": { runs: "array of Run" },
   "run get": { run: "Run" },

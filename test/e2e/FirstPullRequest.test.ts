@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, FileSystem, Redacted } from "effect"
+import { resultShapes } from "../../src/cli/ResultShapes.ts"
 import { serveRepository } from "../../src/testing/git-server/GitServer.ts"
 import { createRepository } from "../../src/testing/git-server/RepositoryWriter.ts"
 import { type ShellBlock, shellBlocks } from "../support/DocumentedBlocks.ts"
@@ -160,6 +161,24 @@ jq -r '"Authorization: Bearer " + .hookSecret' hook.json | curl --silent --show-
           const shown = yield* run(last)
           expect(shown).toContain("Change 1")
           expect(shown).toContain("network")
+
+          // The terminal prints the same verdicts as the comment, before and after somebody approves the change.
+          const verdicts = Effect.gen(function* () {
+            const [, listed = ""] = /^#1 .* (\d+ [a-z]+(?: [a-z]+)?)(?: {2}|$)/m.exec(yield* run("svc pr list")) ?? []
+            const [, verdict = ""] = /^ {2}network\/production: ([^;]*);/m.exec(yield* run("svc pr show 1")) ?? []
+            return [listed, verdict]
+          })
+          expect(yield* verdicts).toEqual(["1 planned", "planned"])
+          const { pullRequest } = JSON.parse(yield* run("svc pr show 1 --json"))
+          const runId: string = pullRequest.capsules[0].run.id
+          const plan = (yield* server.client.runs.read({ params: { runId } })).run
+          const approval = yield* run(`svc approve ${runId} --digest ${plan.planDigest} --json`)
+          const printed = Object.keys(JSON.parse(approval))
+          expect(printed).toEqual(["changeApproval"])
+          expect(Object.keys(resultShapes["approve"] ?? {})).toEqual(
+            expect.arrayContaining(printed.map((key) => `${key}?`))
+          )
+          expect(yield* verdicts).toEqual(["1 approved", "approved"])
         }).pipe(Effect.provide(services))
     )
   }
