@@ -22,6 +22,7 @@ import { CommentLooks } from "./pull-request-report/CommentLooks.ts"
 import { ReportFacts } from "./pull-request-report/ReportFacts.ts"
 import * as PullRequestActor from "./pull-request/PullRequestActor.ts"
 import { PullRequestLooks } from "./pull-request/PullRequestLooks.ts"
+import { PullRequestReads } from "./pull-request/PullRequestReads.ts"
 import { PullRequestSteps } from "./pull-request/PullRequestSteps.ts"
 import * as RevisionPlanActor from "./revision-plan/RevisionPlanActor.ts"
 import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
@@ -58,6 +59,7 @@ const services = Layer.mergeAll(
   CapsuleExports.layer,
   Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),
   InstallPlansLive.layer,
+  PullRequestReads.layer,
   Needs.layer.pipe(Layer.provideMerge(SourcesLive.layer)),
   RevisionPlansLive.layer,
   RunsLive.layer,

@@ -202,6 +202,13 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
     test: queueTest
   },
   {
+    name: "merge queues: the API compares with the approved changes",
+    file: "actors/commands/pull-request/PullRequestReads.ts",
+    text: "if (mergeGroup === undefined || one.capsules === undefined) return one",
+    broken: "if (mergeGroup !== undefined || one.capsules === undefined) return one",
+    test: queueTest
+  },
+  {
     name: "merge queues: a commit that svc may not plan fails",
     file: commentFile,
     text: 'mergeGroup !== undefined && capsules.some(({ verdict }) => verdict === "refused")',

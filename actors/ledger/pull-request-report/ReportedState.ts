@@ -43,14 +43,15 @@ const ofUnreviewable = (status: RunStatus): CapsuleVerdict | undefined => {
   }
 }
 
-const ofQueued = { approved: "approved", differs: "differs", unapproved: "needs_approval" } as const
+/** The verdict on a plan with changes for a commit that a merge queue tests. */
+export const verdictOfQueued = { approved: "approved", differs: "differs", unapproved: "needs_approval" } as const
 
 const ofProposal = ({ approvals, isRefused, queued, speculative }: CapsuleFacts): CapsuleVerdict => {
   if (speculative === undefined) return isRefused ? "refused" : "planning"
   const unreviewable = ofUnreviewable(speculative.status)
   if (unreviewable !== undefined) return unreviewable
   if (!speculative.changes) return "unchanged"
-  if (queued !== undefined) return ofQueued[queued]
+  if (queued !== undefined) return verdictOfQueued[queued]
   return approvals > 0 ? "approved" : "planned"
 }
 

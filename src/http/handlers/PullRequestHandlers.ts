@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { PullRequestReads } from "../../../actors/commands/pull-request/PullRequestReads.ts"
 import { PullRequests } from "../../../actors/ledger/pull-request/PullRequests.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { PullRequestCommands } from "../../../schema/commands/PullRequestCommands.ts"
@@ -16,6 +17,7 @@ export const pullRequestHandlers = HttpApiBuilder.group(
   "pullRequests",
   Effect.fn(function* (handlers) {
     const pullRequests = yield* PullRequests
+    const reads = yield* PullRequestReads
     const commands = yield* PullRequestCommands
     return storedAnswers("pullRequests", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
@@ -28,7 +30,7 @@ export const pullRequestHandlers = HttpApiBuilder.group(
         return { pullRequests: page.items, ...cursorOf(page) }
       }),
       read: Effect.fnUntraced(function* ({ params }) {
-        return { pullRequest: yield* pullRequests.read(yield* pullRequestOf(params)) }
+        return { pullRequest: yield* reads.read(yield* pullRequestOf(params)) }
       }),
       plan: Effect.fnUntraced(function* ({ params, payload }) {
         const id = yield* pullRequestOf(params)

@@ -3,7 +3,7 @@ import examples from "@octokit/webhooks-examples/api.github.com/index.json" with
 import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { MergeGroupJson, PullRequestRow } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
-import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
+import { PullRequestReads } from "../../../../actors/commands/pull-request/PullRequestReads.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
 import { PullRequestCommands } from "../../../../schema/commands/PullRequestCommands.ts"
@@ -77,13 +77,21 @@ describe("Merge queue commits", () => {
         expect(before).toMatchObject({ state: "pending", context: expect.stringMatching(/^svc\//) })
         expect(before?.description).toContain("Approve the change in #1. Nobody has approved it.")
         // The plan of the queued commit is recorded for its merge group. Lists of pull requests omit merge groups.
-        const [group] = yield* groups(source.id)
+        const [group = yield* Effect.die("no group")] = yield* groups(source.id)
         expect(yield* listed(source.id)).toMatchObject([{ number: 1, state: "open" }])
-        expect(yield* (yield* PullRequests).read(group?.id ?? (yield* Effect.die("no group")))).toMatchObject({
+        expect(yield* (yield* PullRequestReads).read(group.id)).toMatchObject({
           number: 1,
           mergeGroup: [1],
           headCommit: commit,
-          capsules: [{ touched: true, run: { status: "succeeded" } }]
+          counts: { needs_approval: 1 },
+          capsules: [
+            {
+              touched: true,
+              run: { status: "succeeded" },
+              verdict: "needs_approval",
+              awaits: [{ approvers: 1, role: "admin" }]
+            }
+          ]
         })
 
         yield* approveChangeOf(source.id, 1)
@@ -91,6 +99,12 @@ describe("Merge queue commits", () => {
           state: "success",
           description: "1 Capsule: 1 approved."
         })
+        const approved = yield* (yield* PullRequestReads).read(group.id)
+        expect([approved.counts, approved.capsules?.[0]?.verdict, approved.capsules?.[0]?.awaits]).toEqual([
+          { approved: 1 },
+          "approved",
+          undefined
+        ])
 
         // The queue removes the commit.
         yield* (yield* TestPlane).moveBranch(branch, undefined)
@@ -120,6 +134,10 @@ describe("Merge queue commits", () => {
         expect(failed).toMatchObject({ state: "failure" })
         expect(failed?.description).toContain("Not the change that was approved in #11, #12.")
         const ofLane = (yield* groups(source.id)).filter(({ base_branch }) => base_branch === "group")
+        const counts = yield* Effect.forEach(ofLane, ({ id }) =>
+          Effect.flatMap(PullRequestReads, (reads) => Effect.map(reads.read(id), (one) => one.counts))
+        )
+        expect(counts).toEqual([{ approved: 1 }, { differs: 1 }])
         expect(ofLane.map(({ numbers }) => numbers)).toEqual([[11], [11, 12]])
         // Every queued commit has a separate status, and svc writes no comments about queued commits.
         expect([...repository.pullRequests.values()].map(({ comments }) => comments.length)).toEqual([1, 1])

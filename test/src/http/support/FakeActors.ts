@@ -44,6 +44,7 @@ import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPl
 import { OutputShares } from "../../../../actors/ledger/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { type NeedPage, Needs } from "../../../../actors/commands/attention/Needs.ts"
+import { PullRequestReads } from "../../../../actors/commands/pull-request/PullRequestReads.ts"
 import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
 import { ChangeApprovals } from "../../../../actors/access/approval/ChangeApprovals.ts"
 import { RunComments } from "../../../../actors/commands/run/RunComments.ts"
@@ -234,6 +235,7 @@ const actors = Layer.mergeAll(
     cancelGroup: refuse,
     rollbackPlan: refuse
   }),
+  Layer.succeed(PullRequestReads, { read: refuse }),
   Layer.succeed(PullRequests, { list: refuse, ofCapsule: refuse, read: refuse }),
   Layer.succeed(ChangeApprovals, {
     list: refuse,
