@@ -55,8 +55,16 @@ const withoutOwnLimits = Effect.fnUntraced(function* (folder: string, test: stri
   }
 })
 
-/** Returns true if the test passes in the copy. A test that does not finish counts as failed. */
-const passes = Effect.fnUntraced(function* (folder: string, test: string, limits: Limits) {
+/** Number of lines of a failed test that are shown. */
+const shownLines = 40
+
+interface Outcome {
+  readonly passed: boolean
+  readonly output: string
+}
+
+/** Runs the test in the copy. A test that does not end counts as failed. */
+const outcomeOf = Effect.fnUntraced(function* (folder: string, test: string, limits: Limits) {
   yield* withoutOwnLimits(folder, test)
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   return yield* Effect.gen(function* () {
@@ -73,9 +81,17 @@ const passes = Effect.fnUntraced(function* (folder: string, test: string, limits
         }
       )
     )
-    const [, code] = yield* Effect.all([Stream.runDrain(handle.all), handle.exitCode], { concurrency: 2 })
-    return Number(code) === 0
-  }).pipe(Effect.scoped, Effect.timeoutOrElse({ duration: limits.process, orElse: () => Effect.succeed(false) }))
+    const [output, code] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.all)), handle.exitCode], {
+      concurrency: 2
+    })
+    return { passed: Number(code) === 0, output } satisfies Outcome
+  }).pipe(
+    Effect.scoped,
+    Effect.timeoutOrElse({
+      duration: limits.process,
+      orElse: () => Effect.succeed<Outcome>({ passed: false, output: "The test did not end." })
+    })
+  )
 })
 
 const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, test, text }: Mutant, limits: Limits) {
@@ -86,7 +102,7 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
     path,
     sound.replace(text, () => broken)
   )
-  const noticed = !(yield* passes(folder, test, limits))
+  const noticed = !(yield* outcomeOf(folder, test, limits)).passed
   yield* files.writeFileString(path, sound)
   return noticed
 })
@@ -120,9 +136,12 @@ const program = Effect.gen(function* () {
   const wrong = yield* Effect.forEach(
     tests,
     (test) =>
-      withCopy(copies, (folder) => Effect.timed(passes(folder, test, soundLimits))).pipe(
+      withCopy(copies, (folder) => Effect.timed(outcomeOf(folder, test, soundLimits))).pipe(
         Effect.tap(([took]) => Effect.sync(() => limits.set(test, limitsAfter(took)))),
-        Effect.map(([, sound]) => (sound ? [] : [`${test} fails on sound code`]))
+        Effect.tap(([, { output, passed }]) =>
+          passed ? Effect.void : Console.log(output.split("\n").slice(-shownLines).join("\n"))
+        ),
+        Effect.map(([, { passed }]) => (passed ? [] : [`${test} fails on sound code`]))
       ),
     { concurrency }
   )

@@ -6,8 +6,11 @@ import { Connections } from "../../../actors/inputs/connection/Connections.ts"
 import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import type { UpdateSource } from "../../../schema/api/SourcesApi.ts"
 import { SourceCommands } from "../../../schema/commands/SourceCommands.ts"
+import type { ForgeKind } from "../../../schema/records/Forge.ts"
 import { eventually } from "../../support/Eventually.ts"
+import { fakeForgejo } from "../../support/forge/FakeForgejo.ts"
 import { type FakeApp, fakeGitHub } from "../../support/forge/FakeGitHub.ts"
+import { fakeGitLab } from "../../support/forge/FakeGitLab.ts"
 import { type FakePullRequest, type ForgeState, forgeState, openPullRequest } from "../../support/forge/ForgeState.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { branched, followed, pullRef } from "./PullRequestWorld.ts"
@@ -15,34 +18,41 @@ import { branched, followed, pullRef } from "./PullRequestWorld.ts"
 export const robot = { id: 7, login: "svc-robot" }
 export const ada = { id: 8, login: "ada" }
 
-/** A fake GitHub that also serves the tests' Git repository. */
-export class GitHubWithGit extends Context.Service<
-  GitHubWithGit,
+/** A fake forge that also serves the tests' Git repository. */
+export class ForgeWithGit extends Context.Service<
+  ForgeWithGit,
   {
+    readonly kind: ForgeKind
     readonly state: ForgeState
     readonly address: string
     /** The GitHub App that the Connections use, with its private key. Without an App, the Connections use tokens. */
     readonly app?: { readonly facts: FakeApp; readonly privateKey: string } | undefined
   }
->()("test/actors/support/GitHubWithGit") {}
+>()("test/actors/support/ForgeWithGit") {}
 
-type App = GitHubWithGit["Service"]["app"]
+type App = ForgeWithGit["Service"]["app"]
 
-const plane = (app?: App) => {
-  const github = Layer.effect(
-    GitHubWithGit,
+const fakes = { gitlab: fakeGitLab, forgejo: fakeForgejo }
+
+const plane = (kind: ForgeKind, app?: App) => {
+  const served = Layer.effect(
+    ForgeWithGit,
     Effect.gen(function* () {
       const state = forgeState()
-      return { state, address: yield* fakeGitHub(state, app?.facts), app }
+      const address = yield* kind === "github" ? fakeGitHub(state, app?.facts) : fakes[kind](state)
+      return { kind, state, address, app }
     })
   )
-  return Layer.unwrap(Effect.map(GitHubWithGit, ({ address }) => testPlane({ gitOrigins: [address] }))).pipe(
-    Layer.provideMerge(github)
+  return Layer.unwrap(Effect.map(ForgeWithGit, ({ address }) => testPlane({ gitOrigins: [address] }))).pipe(
+    Layer.provideMerge(served)
   )
 }
 
+/** The layer for tests whose Sources are on a fake forge of this kind. */
+export const planeOnForge = (kind: ForgeKind) => plane(kind)
+
 /** The layer for tests whose Sources are on the fake GitHub. */
-export const planeOnGitHub = plane()
+export const planeOnGitHub = plane("github")
 
 /** The layer for tests whose Sources are on the fake GitHub and whose Connections use a GitHub App. */
 export const planeOfApp = Effect.sync(() => {
@@ -60,10 +70,15 @@ export const planeOfApp = Effect.sync(() => {
     lifetime: 3_600_000,
     now: () => Date.now()
   }
-  return plane({ facts, privateKey })
+  return plane("github", { facts, privateKey })
 }).pipe(Layer.unwrap)
 
-export const everyPermission: ReadonlyArray<string> = ["pull_requests=read", "pull_requests=write", "statuses=write"]
+/** The permissions that a token needs, in each fake forge's terms. */
+export const everyPermission: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
+  github: ["pull_requests=read", "pull_requests=write", "statuses=write"],
+  gitlab: ["api", "notes", "statuses"],
+  forgejo: ["user", "repository", "issue"]
+}
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 const outputOf = Schema.decodeSync(
@@ -71,20 +86,20 @@ const outputOf = Schema.decodeSync(
 )
 let worlds = 0
 
-/** Creates a Capsule whose Source is on the fake GitHub, and a Connection to the fake GitHub. */
-export const onGitHub = Effect.fnUntraced(function* (
+/** A Capsule whose Source is on the fake forge, with a Connection to it. */
+export const onForge = Effect.fnUntraced(function* (
   lane: string,
   files: Record<string, string>,
   change: UpdateSource = {}
 ) {
-  const { address, app, state } = yield* GitHubWithGit
+  const { address, app, kind, state } = yield* ForgeWithGit
   const { context, url, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   const work = yield* DueWork
   worlds += 1
   state.git = url
   const token = `forge-token-${worlds}`
-  state.tokens.set(token, { account: robot, permissions: new Set(everyPermission) })
+  state.tokens.set(token, { account: robot, permissions: new Set(everyPermission[kind]) })
   const repository = state.addRepository(`team/app-${worlds}`)
   repository.collaborators.set(robot.login, "write")
   const { base, capsule, secret, source } = yield* followed(lane, files)
@@ -92,7 +107,7 @@ export const onGitHub = Effect.fnUntraced(function* (
     context,
     bodyOf({
       workspaceId,
-      provider: "github",
+      provider: kind,
       kind: "forge",
       ...(app === undefined
         ? { authMode: "token", values: { token } }
@@ -110,6 +125,9 @@ export const onGitHub = Effect.fnUntraced(function* (
     context,
     request: { forgeConnectionId: connection.id, pullRequests: "own_branches", ...change }
   })
+  /** Points the forge's ref for the head of a pull request at a commit. */
+  const headRefAt = (number: number, commit: string) =>
+    pullRef(number, commit, kind === "gitlab" ? "merge-requests" : "pull")
   /** Opens a pull request for a branch, on the forge and in Git. */
   const opens = Effect.fnUntraced(function* (
     number: number,
@@ -118,7 +136,7 @@ export const onGitHub = Effect.fnUntraced(function* (
   ) {
     const headRef = `${lane}-${number}`
     const headCommit = yield* branched(base, headRef, changed)
-    yield* pullRef(number, headCommit)
+    yield* headRefAt(number, headCommit)
     return openPullRequest(repository, number, ada, { headCommit, headRef, baseRef: lane, ...facts })
   })
   /**
@@ -152,6 +170,7 @@ export const onGitHub = Effect.fnUntraced(function* (
     capsule,
     connection,
     context,
+    headRefAt,
     opens,
     repository,
     secret,
@@ -162,3 +181,6 @@ export const onGitHub = Effect.fnUntraced(function* (
     token
   }
 })
+
+/** A Capsule whose Source is on the fake GitHub, under `planeOnGitHub` or `planeOfApp`. */
+export const onGitHub = onForge

@@ -14,10 +14,14 @@ import { TestPlane } from "../../support/TestPlane.ts"
 
 const body = Stream.make(new TextEncoder().encode("{}"))
 
-/** Points the ref of a pull request at a commit, or removes it. */
-export const pullRef = Effect.fnUntraced(function* (number: number, commit: string | undefined) {
+/** Points the ref of a pull request at a commit, or removes it. GitLab's refs have another name. */
+export const pullRef = Effect.fnUntraced(function* (
+  number: number,
+  commit: string | undefined,
+  name: "pull" | "merge-requests" = "pull"
+) {
   const { dataDir } = yield* TestPlane
-  const file = join(dirname(dataDir), "repository.git", "refs", "pull", String(number), "head")
+  const file = join(dirname(dataDir), "repository.git", "refs", name, String(number), "head")
   yield* Effect.promise(async () => {
     if (commit === undefined) return rm(file)
     await mkdir(dirname(file), { recursive: true })

@@ -199,135 +199,139 @@ const world = worldOn("forgejo")
 const own = ({ comments }: FakePullRequest) => comments.filter(({ author }) => author.id === robot.id)
 
 describe("Pull request report", () => {
-  tests.live(
-    "a report consists of one comment and one status, both updated in place, and sends no request if nothing changed",
-    () =>
+  for (const kind of ["github", "gitlab", "forgejo"] as const) {
+    tests.live(
+      `${kind}: a report consists of one comment and one status, both updated in place, and sends no request if nothing changed`,
+      () =>
+        Effect.gen(function* () {
+          const { head, id, opened, refuse, state, take } = yield* worldOn(kind)
+          opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
+          yield* take(id)
+          expect(own(opened)).toHaveLength(1)
+          expect(own(opened)[0]?.body).toStartWith("**1 Capsule: 1 not planned.**")
+          expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
+          const calls = state.calls.length
+          yield* take(id)
+          expect(state.calls).toHaveLength(calls)
+
+          yield* refuse("Another reason.")
+          yield* take(id)
+          expect(own(opened)).toHaveLength(1)
+          expect(own(opened)[0]?.body).toContain("Another reason.")
+          // One request for the repository and one for the edit. The status is unchanged.
+          expect(state.calls.slice(calls)).toHaveLength(2)
+
+          yield* head(commitOf("a later head"))
+          yield* take(id)
+          expect(own(opened)).toHaveLength(1)
+          expect(own(opened)[0]?.body).toContain(commitOf("a later head").slice(0, 7))
+          expect(state.statuses.at(-1)?.commit).toBe(commitOf("a later head"))
+        })
+    )
+
+    tests.live(`${kind}: a report creates exactly one comment, even if the server is killed at any step`, () =>
       Effect.gen(function* () {
-        const { head, id, opened, refuse, state, take } = yield* world
-        opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
-        yield* take(id)
-        expect(own(opened)).toHaveLength(1)
-        expect(own(opened)[0]?.body).toStartWith("**1 Capsule: 1 not planned.**")
-        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
-        const calls = state.calls.length
-        yield* take(id)
-        expect(state.calls).toHaveLength(calls)
-
-        yield* refuse("Another reason.")
-        yield* take(id)
-        expect(own(opened)).toHaveLength(1)
-        expect(own(opened)[0]?.body).toContain("Another reason.")
-        // One request for the repository and one for the edit. The status is unchanged.
-        expect(state.calls.slice(calls)).toHaveLength(2)
-
-        yield* head(commitOf("a later head"))
-        yield* take(id)
-        expect(own(opened)).toHaveLength(1)
-        expect(own(opened)[0]?.body).toContain(commitOf("a later head").slice(0, 7))
-        expect(state.statuses.at(-1)?.commit).toBe(commitOf("a later head"))
+        const points: ReadonlyArray<KillPointName> = [
+          "report.sending",
+          "report.creating",
+          "report.commented",
+          "report.noted",
+          "report.sent"
+        ]
+        for (const point of points) {
+          const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
+          expect([point, yield* takeUntil(point)]).toEqual([point, true])
+          yield* take(id)
+          expect([point, own(opened).length]).toEqual([point, 1])
+          expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit })
+          // Killing the process during a later report has the same result.
+          yield* head(commitOf(point))
+          yield* takeUntil(point)
+          yield* take(id)
+          expect([point, own(opened).length]).toEqual([point, 1])
+          expect(own(opened)[0]?.body).toContain(commitOf(point).slice(0, 7))
+          expect(state.statuses.at(-1)?.commit).toBe(commitOf(point))
+          expect((yield* report)?.failures).toBe(0)
+        }
       })
-  )
+    )
 
-  tests.live("a report creates exactly one comment, even if the server is killed at any step", () =>
-    Effect.gen(function* () {
-      const points: ReadonlyArray<KillPointName> = [
-        "report.sending",
-        "report.creating",
-        "report.commented",
-        "report.noted",
-        "report.sent"
-      ]
-      for (const point of points) {
-        const { head, id, opened, report, state, take, takeUntil } = yield* world
-        expect([point, yield* takeUntil(point)]).toEqual([point, true])
-        yield* take(id)
-        expect([point, own(opened).length]).toEqual([point, 1])
-        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit })
-        // The result is the same if the process is killed during a later report.
-        yield* head(commitOf(point))
-        yield* takeUntil(point)
-        yield* take(id)
-        expect([point, own(opened).length]).toEqual([point, 1])
-        expect(own(opened)[0]?.body).toContain(commitOf(point).slice(0, 7))
-        expect(state.statuses.at(-1)?.commit).toBe(commitOf(point))
-        expect((yield* report)?.failures).toBe(0)
-      }
-    })
-  )
-
-  tests.live("a report finds its existing comment if the response that confirmed the comment was lost", () =>
-    Effect.gen(function* () {
-      const { id, opened, report, state, take } = yield* world
-      // svc reads the repository, account and comments, and loses the response to the new comment.
-      state.troubles.push(undefined, undefined, undefined, { kind: "lost answer" })
-      yield* take(id)
-      expect((yield* report)?.error_code).toBe("unavailable")
-      expect(own(opened)).toHaveLength(1)
-      yield* take(id)
-      expect(own(opened)).toHaveLength(1)
-      expect(yield* report).toMatchObject({ failures: 0, error_code: null })
-    })
-  )
-
-  tests.live(
-    "a report recreates its comment if it is deleted, restores the comment if it is edited, and never edits another person's comment",
-    () =>
+    tests.live(`${kind}: a report finds its existing comment if the response that confirmed the comment was lost`, () =>
       Effect.gen(function* () {
-        const { id, opened, refuse, take } = yield* world
+        const { id, opened, report, state, take } = yield* worldOn(kind)
+        // svc reads the repository, account and comments, and loses the response to the new comment.
+        state.troubles.push(undefined, undefined, undefined, { kind: "lost answer" })
         yield* take(id)
-        const body = own(opened)[0]?.body ?? ""
-        opened.comments.push({ id: 99, author: ada, body, at: "2026-01-01T00:00:00.000Z" })
-        opened.comments.splice(0, 1)
-        yield* refuse("After the deletion.")
+        expect((yield* report)?.error_code).toBe("unavailable")
+        expect(own(opened)).toHaveLength(1)
         yield* take(id)
         expect(own(opened)).toHaveLength(1)
-        expect(opened.comments.find(({ author }) => author.id === ada.id)?.body).toBe(body)
-        const comment = own(opened)[0]
-        if (comment !== undefined) comment.body = "Approved by everybody!"
-        yield* refuse("After the edit.")
-        yield* take(id)
-        expect(own(opened).map((one) => one.body.includes("After the edit."))).toEqual([true])
+        expect(yield* report).toMatchObject({ failures: 0, error_code: null })
       })
-  )
+    )
 
-  tests.live("a report waits as long as the forge requires, and records the reason for the failure", () =>
-    Effect.gen(function* () {
-      const { id, opened, report, sql, state, take } = yield* world
-      const { due } = yield* PullRequestReports
-      const isDue = Effect.map(due, (rows) => rows.some((row) => row.id === id))
-      yield* sql`UPDATE pull_requests SET head_snapshot_id = ${"snap_x"} WHERE id = ${id}`.pipe(Effect.ignore)
-      state.troubles.push({ kind: "secondary limit", seconds: 300 })
-      yield* take(id)
-      expect(yield* report).toMatchObject({ failures: 1, error_code: "limited" })
-      expect(yield* isDue).toBe(false)
-      state.tokens.delete("forge-token")
-      yield* take(id)
-      const refused = yield* report
-      const shown = yield* (yield* PullRequests).read(id)
-      expect(shown.report).toEqual({ error: { code: "unauthorized", message: refused?.error_message ?? "" } })
-      expect(refused).toMatchObject({ failures: 2, error_code: "unauthorized" })
-      expect(refused?.error_message).not.toContain("forge-token")
-      expect(own(opened)).toEqual([])
-    })
-  )
+    tests.live(
+      `${kind}: a report recreates its comment if it is deleted, restores the comment if it is edited, and never edits another person's comment`,
+      () =>
+        Effect.gen(function* () {
+          const { id, opened, refuse, take } = yield* worldOn(kind)
+          yield* take(id)
+          const body = own(opened)[0]?.body ?? ""
+          opened.comments.push({ id: 99, author: ada, body, at: "2026-01-01T00:00:00.000Z" })
+          opened.comments.splice(0, 1)
+          yield* refuse("After the deletion.")
+          yield* take(id)
+          expect(own(opened)).toHaveLength(1)
+          expect(opened.comments.find(({ author }) => author.id === ada.id)?.body).toBe(body)
+          const comment = own(opened)[0]
+          if (comment !== undefined) comment.body = "Approved by everybody!"
+          yield* refuse("After the edit.")
+          yield* take(id)
+          expect(own(opened).map((one) => one.body.includes("After the edit."))).toEqual([true])
+        })
+    )
 
-  tests.live("a report follows a renamed repository, and ignores another repository that took the old name", () =>
-    Effect.gen(function* () {
-      const { id, opened, refuse, repository, state, take } = yield* world
-      yield* take(id)
-      const path = repository.path
-      state.rename(repository, `${path}-renamed`)
-      const squatter = openPullRequest(state.addRepository(path), opened.number, ada)
-      yield* refuse("After the rename.")
-      yield* take(id)
-      expect(own(opened)[0]?.body).toContain("After the rename.")
-      expect(squatter.comments).toEqual([])
-      repository.hidden = true
-      yield* refuse("After the transfer.")
-      yield* take(id)
-      expect(squatter.comments).toEqual([])
-    })
-  )
+    tests.live(`${kind}: a report waits as long as the forge requires, and records the reason for the failure`, () =>
+      Effect.gen(function* () {
+        const { id, opened, report, sql, state, take } = yield* worldOn(kind)
+        const { due } = yield* PullRequestReports
+        const isDue = Effect.map(due, (rows) => rows.some((row) => row.id === id))
+        yield* sql`UPDATE pull_requests SET head_snapshot_id = ${"snap_x"} WHERE id = ${id}`.pipe(Effect.ignore)
+        state.troubles.push({ kind: "secondary limit", seconds: 300 })
+        yield* take(id)
+        expect(yield* report).toMatchObject({ failures: 1, error_code: "limited" })
+        expect(yield* isDue).toBe(false)
+        state.tokens.delete("forge-token")
+        yield* take(id)
+        const refused = yield* report
+        const shown = yield* (yield* PullRequests).read(id)
+        expect(shown.report).toEqual({ error: { code: "unauthorized", message: refused?.error_message ?? "" } })
+        expect(refused).toMatchObject({ failures: 2, error_code: "unauthorized" })
+        expect(refused?.error_message).not.toContain("forge-token")
+        expect(own(opened)).toEqual([])
+      })
+    )
+
+    tests.live(
+      `${kind}: a report follows a renamed repository, and ignores another repository that took the old name`,
+      () =>
+        Effect.gen(function* () {
+          const { id, opened, refuse, repository, state, take } = yield* worldOn(kind)
+          yield* take(id)
+          const path = repository.path
+          state.rename(repository, `${path}-renamed`)
+          const squatter = openPullRequest(state.addRepository(path), opened.number, ada)
+          yield* refuse("After the rename.")
+          yield* take(id)
+          expect(own(opened)[0]?.body).toContain("After the rename.")
+          expect(squatter.comments).toEqual([])
+          repository.hidden = true
+          yield* refuse("After the transfer.")
+          yield* take(id)
+          expect(squatter.comments).toEqual([])
+        })
+    )
+  }
 
   tests.live("after the merge, a report is updated automatically as the lane is planned and applied", () =>
     Effect.gen(function* () {
@@ -460,24 +464,6 @@ describe("Pull request report", () => {
         expect(own(opened)[0]?.body).toBe(before)
       })
   )
-
-  for (const kind of ["github", "gitlab"] as const) {
-    tests.live(`a report on ${kind} consists of one comment and one status`, () =>
-      Effect.gen(function* () {
-        const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
-        opened.comments.push({ id: 1, author: ada, body: "Nice", at: "2026-01-01T00:00:00.000Z" })
-        yield* takeUntil("report.commented")
-        yield* take(id)
-        expect(own(opened)).toHaveLength(1)
-        expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit, state: "pending" })
-        yield* head(commitOf(`a later head on ${kind}`))
-        yield* take(id)
-        expect(own(opened).map(({ body }) => body.includes(opened.headCommit.slice(0, 7)))).toEqual([true])
-        expect(state.statuses.at(-1)?.commit).toBe(opened.headCommit)
-        expect(yield* report).toMatchObject({ failures: 0, error_code: null })
-      })
-    )
-  }
 
   tests.live(
     "a report shows that a change was approved and, after the merge, how the plan differs from the approved change",

@@ -2,18 +2,16 @@ import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import examples from "@octokit/webhooks-examples/api.github.com/index.json" with { type: "json" }
 import { Effect, Stream } from "effect"
 import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import type { ForgeKind } from "../../../../schema/records/Forge.ts"
 import type { SourceId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { commitOf } from "../../../support/forge/ForgeState.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
-import { everyPermission, onGitHub, planeOnGitHub, robot } from "../../support/ForgeWorld.ts"
+import { everyPermission, onForge, planeOnForge, robot } from "../../support/ForgeWorld.ts"
 import { greeting } from "../../support/GreetingModule.ts"
-import { branched, calm, listed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+import { branched, calm, listed, looked, readOf } from "../../support/PullRequestWorld.ts"
 
 setDefaultTimeout(120_000)
-
-const tests = suite(planeOnGitHub)
-afterAll(tests.dispose)
 
 const published = examples.flatMap((one): ReadonlyArray<unknown> => (one.name === "pull_request" ? one.examples : []))
 
@@ -37,12 +35,22 @@ const lookErrorOf = (sourceId: SourceId) =>
     ({ pullRequestLook }) => pullRequestLook?.error?.code
   )
 
-describe("Forge polls", () => {
+/** The permissions without which a token can no longer read pull requests, although it still exists. */
+const insufficient: Readonly<Record<ForgeKind, ReadonlyArray<string>>> = {
+  github: ["statuses=write"],
+  gitlab: ["notes", "statuses"],
+  forgejo: ["user", "issue"]
+}
+
+describe.each(["github", "gitlab", "forgejo"] as const)("Polls of %s", (kind) => {
+  const tests = suite(planeOnForge(kind))
+  afterAll(tests.dispose)
+
   tests.live(
     "lost, late, repeated and reordered webhooks of a forge lead to the same records as the forge's list",
     () =>
       Effect.gen(function* () {
-        const { opens, secret, source } = yield* onGitHub("hooks", greeting("one"))
+        const { opens, secret, source } = yield* onForge("hooks", greeting("one"))
         const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
         expect(published.length).toBeGreaterThan(20)
         // Events of every published kind have no effect except to trigger a poll, even if they are delivered twice and in
@@ -76,7 +84,7 @@ describe("Forge polls", () => {
 
   tests.live("pull requests stay open while the forge rate-limits svc, hides the repository or refuses the token", () =>
     Effect.gen(function* () {
-      const { opens, repository, secret, source, state, token } = yield* onGitHub("refusals", greeting("one"))
+      const { opens, repository, secret, source, state, token } = yield* onForge("refusals", greeting("one"))
       const opened = yield* opens(11, greeting("two"))
       const isOpen = { number: 11, state: "open", headCommit: opened.headCommit, title: "Change 11" }
       expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
@@ -94,7 +102,7 @@ describe("Forge polls", () => {
       expect(yield* lookErrorOf(source.id)).toBe("forge_unavailable")
       repository.hidden = false
 
-      for (const permissions of [["statuses=write"], undefined]) {
+      for (const permissions of [insufficient[kind], undefined]) {
         if (permissions === undefined) state.tokens.delete(token)
         else state.tokens.set(token, { account: robot, permissions: new Set(permissions) })
         expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
@@ -103,7 +111,7 @@ describe("Forge polls", () => {
       // The pull request has been closed in the meantime, but the refs do not show this.
       opened.state = "closed"
       expect(yield* lookedAt(source.id, secret, 11)).toMatchObject(isOpen)
-      state.tokens.set(token, { account: robot, permissions: new Set(everyPermission) })
+      state.tokens.set(token, { account: robot, permissions: new Set(everyPermission[kind]) })
       expect(yield* lookedAt(source.id, secret, 11)).toMatchObject({ ...isOpen, state: "closed" })
       expect(yield* lookErrorOf(source.id)).toBeUndefined()
     })
@@ -113,7 +121,7 @@ describe("Forge polls", () => {
     "svc closes a pull request that was deleted on the forge, but not a pull request that the list omits by mistake",
     () =>
       Effect.gen(function* () {
-        const { opens, repository, secret, source, state } = yield* onGitHub("gone", greeting("one"))
+        const { opens, repository, secret, source, state } = yield* onForge("gone", greeting("one"))
         yield* opens(21, greeting("two"))
         const omitted = yield* opens(22, greeting("three"))
         yield* looked(source.id, secret)
@@ -121,7 +129,7 @@ describe("Forge polls", () => {
         // The pull request is still open but on no page of the list, because another pull request was closed while svc read
         // the pages.
         Object.defineProperty(omitted, "state", {
-          get: () => (state.calls.at(-1)?.endsWith("/pulls") ? "closed" : "open")
+          get: () => (/\/(?:pulls|merge_requests)$/.test(state.calls.at(-1) ?? "") ? "closed" : "open")
         })
         expect(yield* looked(source.id, secret)).toMatchObject([
           { number: 21, state: "closed" },
@@ -133,7 +141,7 @@ describe("Forge polls", () => {
   tests.live("svc plans a head only while its branch in this repository points to it", () =>
     Effect.gen(function* () {
       const { moveBranch } = yield* TestPlane
-      const { base, opens, secret, source } = yield* onGitHub("moves", greeting("one"))
+      const { base, headRefAt, opens, secret, source } = yield* onForge("moves", greeting("one"))
       const opened = yield* opens(31, greeting("two"))
       yield* looked(source.id, secret)
       const before = yield* readOf(source.id, 31)
@@ -141,7 +149,7 @@ describe("Forge polls", () => {
 
       // A force-push.
       opened.headCommit = yield* branched(base, opened.headRef, greeting("three"))
-      yield* pullRef(31, opened.headCommit)
+      yield* headRefAt(31, opened.headCommit)
       yield* looked(source.id, secret)
       const pushed = yield* readOf(source.id, 31)
       expect(pushed).toMatchObject({ id: before.id, fork: "no", headCommit: opened.headCommit })
@@ -154,7 +162,7 @@ describe("Forge polls", () => {
       yield* looked(source.id, secret)
       expect(yield* readOf(source.id, 31)).toMatchObject({ headCommit: later, fork: "unknown" })
       yield* moveBranch(opened.headRef, later)
-      yield* pullRef(31, later)
+      yield* headRefAt(31, later)
       yield* looked(source.id, secret)
       expect(yield* readOf(source.id, 31)).toMatchObject({ headCommit: later, fork: "no", state: "open" })
 
@@ -173,7 +181,7 @@ describe("Forge polls", () => {
     "svc still reads pull requests of a renamed repository, and ignores another repository at its former path",
     () =>
       Effect.gen(function* () {
-        const { opens, repository, secret, source, state } = yield* onGitHub("names", greeting("one"))
+        const { opens, repository, secret, source, state } = yield* onForge("names", greeting("one"))
         const opened = yield* opens(41, greeting("two"))
         yield* looked(source.id, secret)
         const former = repository.path
@@ -193,7 +201,7 @@ describe("Forge polls", () => {
 
   tests.live("a pull request with a different base branch affects no Capsule that follows the lane", () =>
     Effect.gen(function* () {
-      const { opens, secret, source } = yield* onGitHub("bases", greeting("one"))
+      const { opens, secret, source } = yield* onForge("bases", greeting("one"))
       const opened = yield* opens(51, greeting("two"))
       yield* looked(source.id, secret)
       expect((yield* readOf(source.id, 51)).capsules).toMatchObject([{ touched: true }])

@@ -25,8 +25,7 @@ import { pureModule, pureModules, pureRunner } from "../../support/PureRunner.ts
 import { branched, calm, looked, pullRef } from "../../support/PullRequestWorld.ts"
 
 /**
- * How many pull requests and Capsules the test creates. To use 100 pull requests and 20 Capsules, run
- * `SVC_TEST_PULL_REQUESTS=100x20 bun test ./test/actors/commands/pull-request/RequestCounts.test.ts`.
+ * Numbers of pull requests and Capsules. The long form, with 100 and 20, is `npm run test:pull-requests`.
  */
 const [pullRequests = 0, capsules = 0] = (process.env["SVC_TEST_PULL_REQUESTS"] ?? "5x2").split("x").map(Number)
 const hooks = 50
@@ -171,18 +170,30 @@ describe("Requests to a repository and its forge", () => {
         openPullRequest(repository, number + 1, ada, { headCommit: head, headRef: `topic-${number}`, baseRef: "many" })
       }
       const ofHeads = sql`coordinator_kind = 'pull_request' AND type = 'plan'`
+      const before = process.memoryUsage.rss()
+      let [asked, largest] = [0, before]
       const { git } = yield* counted(
         Effect.gen(function* () {
           yield* hooked(sourceId, secret)
           yield* eventually(many(sql`${ofHeads} AND status <> 'queued'`), (started) => started !== 0)
-          const { value } = yield* (yield* CapsuleCommands).Plan(capsuleId, { context })
-          const { queuedAt, startedAt = "" } = yield* settled(value.id)
-          // No head is planned while a person's plan is waiting.
-          expect(yield* many(sql`${ofHeads} AND started_at > ${queuedAt} AND started_at < ${startedAt}`)).toBe(0)
+          // A person plans a Capsule again and again until every head is planned.
+          do {
+            const { value } = yield* (yield* CapsuleCommands).Plan(capsuleId, { context })
+            const { queuedAt, startedAt = "" } = yield* settled(value.id)
+            asked += 1
+            // No head is planned while a person's plan is waiting.
+            expect(yield* many(sql`${ofHeads} AND started_at > ${queuedAt} AND started_at < ${startedAt}`)).toBe(0)
+            expect(yield* many(sql`${ofHeads} AND status IN ('queued', 'running')`)).toBeLessThanOrEqual(8)
+            largest = Math.max(largest, process.memoryUsage.rss())
+          } while ((yield* many(sql`${ofHeads} AND status = 'succeeded'`)) !== pullRequests * capsules)
           yield* calm(sourceId)
         })
       )
       expect(yield* many(sql`${ofHeads} AND status = 'succeeded'`)).toBe(pullRequests * capsules)
+      // The queue and the memory do not grow with the number of pull requests.
+      const grown = (largest - before) / 2 ** 20
+      yield* Effect.logInfo(`${asked} plans of a person, ${Math.round(grown)} MiB more memory, ${JSON.stringify(git)}`)
+      expect(grown).toBeLessThan(512)
       expect(git.fetches).toBe(pullRequests)
       expect(git.lists).toBeLessThanOrEqual(quiet.lists + 2 * pullRequests)
       // For each head, one read of its newest commits serves the review, the comparison with the base and the list of
