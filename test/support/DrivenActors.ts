@@ -286,6 +286,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/pull-request/HostileFork",
     "what a head may get: nothing, a static review, or plans"
   ],
+  "actors/commands/pull-request/MergedPlans.ts": [
+    "actors/commands/pull-request/MergedPlans",
+    "a merge that svc sees after the lane's plan"
+  ],
   "actors/commands/pull-request/PullRequestLooks.ts": [
     "actors/commands/pull-request/PullRequestLooks",
     "when a look is due, and what it changes"

@@ -420,10 +420,9 @@ const make = Effect.gen(function* () {
     const plan = yield* storedPlan(runId)
     // Without its inputs, the plan would seem to differ in all of them.
     if (plan === undefined || !plan.hasBasis || !mayReceive(plan.run)) return undefined
-    const verdicts: Array<Judged> = []
-    for (const change of yield* approvedChanges(plan.run.capsule_id)) {
-      if (change.coordinator_id === pullRequestId) verdicts.push(yield* plan.ofChange(change))
-    }
+    const changes = yield* approvedChanges(plan.run.capsule_id)
+    const ofPullRequest = changes.filter(({ coordinator_id }) => coordinator_id === pullRequestId)
+    const verdicts = yield* Effect.forEach(ofPullRequest, plan.ofChange)
     return verdicts.some(({ reasons }) => reasons.length === 0) ? undefined : closestOf(verdicts)
   })
 
