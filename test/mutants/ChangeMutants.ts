@@ -105,13 +105,6 @@ export const changeMutants: ReadonlyArray<Mutant> = [
     test: carryTest
   },
   {
-    name: "carry-over: an applied plan uses the approvals",
-    file: carryFile,
-    text: "if (target === undefined || target.used_by_run_id !== null) return true",
-    broken: "if (target === undefined) return true",
-    test: "test/actors/running/carry-over/ChangedGround.test.ts"
-  },
-  {
     name: "carry-over: a merge that svc sees after the lane's plan",
     file: "actors/commands/pull-request/PullRequestSteps.ts",
     text: "if (isReviewed(source)) yield* merged.connect(row, source)",
