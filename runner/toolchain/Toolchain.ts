@@ -28,6 +28,7 @@ import { verifySignature } from "./ReleaseSignature.ts"
 import { digestOf } from "./ReleaseSums.ts"
 import { createHash } from "node:crypto"
 import { devNull } from "node:os"
+import { dirname } from "node:path"
 import { goGcSettings } from "./GoGcSettings.ts"
 import { stat } from "node:fs/promises"
 import { hasProperty } from "effect/Predicate"
@@ -95,6 +96,8 @@ const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<st
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
     ChildProcess.make(path, args, {
+      // The tool fails if it may not read its working folder, e.g. if root starts `svc doctor` as another user.
+      cwd: dirname(path),
       env: { ...goGcSettings, CHECKPOINT_DISABLE: "1", TF_CLI_CONFIG_FILE: devNull },
       extendEnv: false,
       stdin: "ignore",

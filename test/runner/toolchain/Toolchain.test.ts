@@ -139,6 +139,16 @@ describe("Toolchain", () => {
     )
   }
 
+  tests.live(
+    "the toolchain starts a tool in the tool's own folder, because this process may not be allowed to read its own",
+    () =>
+      Effect.gen(function* () {
+        const inOwnFolder = tofu.replace("#!/bin/sh\n", '#!/bin/sh\n[ . -ef "$(dirname "$0")" ] || exit 1\n')
+        expect(inOwnFolder).not.toBe(tofu)
+        expect((yield* (yield* resolver({ searchPath: yield* folder({ tofu: inOwnFolder }) }))()).version).toBe("1.9.0")
+      })
+  )
+
   tests.live("the toolchain rejects a configured path that does not exist", () =>
     Effect.gen(function* () {
       const searchPath = yield* folder({ tofu })
