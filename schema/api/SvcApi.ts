@@ -1,4 +1,4 @@
-import { HttpApi } from "effect/http-api"
+import { HttpApi, type HttpApiGroup } from "effect/http-api"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
 import { ActionConfirmationsApi } from "./ActionConfirmationsApi.ts"
 import { AgentPoolsApi } from "./AgentPoolsApi.ts"
@@ -27,36 +27,79 @@ import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
-/** The definition of the JSON API. The routes, their part of the OpenAPI document and the typed client are derived from it. */
-export class SvcApi extends HttpApi.make("svc")
-  .add(DiscoveryApi)
-  .add(AccountTokensApi)
-  .add(WorkspacesApi)
-  .add(AuditApi)
-  .add(MembersApi)
-  .add(InvitationsApi)
-  .add(TeamsApi)
-  .add(ApprovalsApi)
-  .add(InstallPlansApi)
-  .add(StateUploadsApi)
-  .add(StateResourcesApi)
-  .add(RevisionPlansApi)
-  .add(CapsulesApi)
-  .add(OrphanedStatesApi)
-  .add(BackupsApi)
-  .add(BackupImportsApi)
-  .add(ExportsApi)
-  .add(ActionConfirmationsApi)
-  .add(SourcesApi)
-  .add(PullRequestsApi)
-  .add(RunsApi)
-  .add(CommentsApi)
-  .add(ChangeApprovalsApi)
-  .add(AgentPoolsApi)
-  .add(ConnectionsApi)
-  .add(NoticesApi)
-  .add(DashboardApi)
+// These types are written out, because the compiler prints an inferred type with its members in another order each time. The
+// published declarations would then differ from build to build.
+type Groups = readonly [
+  typeof DiscoveryApi,
+  typeof AccountTokensApi,
+  typeof WorkspacesApi,
+  typeof AuditApi,
+  typeof MembersApi,
+  typeof InvitationsApi,
+  typeof TeamsApi,
+  typeof ApprovalsApi,
+  typeof InstallPlansApi,
+  typeof StateUploadsApi,
+  typeof StateResourcesApi,
+  typeof RevisionPlansApi,
+  typeof CapsulesApi,
+  typeof OrphanedStatesApi,
+  typeof BackupsApi,
+  typeof BackupImportsApi,
+  typeof ExportsApi,
+  typeof ActionConfirmationsApi,
+  typeof SourcesApi,
+  typeof PullRequestsApi,
+  typeof RunsApi,
+  typeof CommentsApi,
+  typeof ChangeApprovalsApi,
+  typeof AgentPoolsApi,
+  typeof ConnectionsApi,
+  typeof NoticesApi,
+  typeof DashboardApi
+]
+
+type Guarded<Group> = HttpApiGroup.AddMiddleware<
+  HttpApiGroup.AddMiddleware<HttpApiGroup.AddMiddleware<Group, BodyLimits>, Authorization>,
+  Envelope
+>
+
+const groups: Groups = [
+  DiscoveryApi,
+  AccountTokensApi,
+  WorkspacesApi,
+  AuditApi,
+  MembersApi,
+  InvitationsApi,
+  TeamsApi,
+  ApprovalsApi,
+  InstallPlansApi,
+  StateUploadsApi,
+  StateResourcesApi,
+  RevisionPlansApi,
+  CapsulesApi,
+  OrphanedStatesApi,
+  BackupsApi,
+  BackupImportsApi,
+  ExportsApi,
+  ActionConfirmationsApi,
+  SourcesApi,
+  PullRequestsApi,
+  RunsApi,
+  CommentsApi,
+  ChangeApprovalsApi,
+  AgentPoolsApi,
+  ConnectionsApi,
+  NoticesApi,
+  DashboardApi
+]
+
+const api: HttpApi.HttpApi<"svc", Guarded<Groups[number]>> = HttpApi.make("svc")
+  .add(...groups)
   .middleware(BodyLimits)
   .middleware(Authorization)
   .middleware(Envelope)
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" }) {}
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+
+/** The definition of the JSON API. The routes, their part of the OpenAPI document and the typed client are derived from it. */
+export class SvcApi extends api {}
