@@ -1,10 +1,12 @@
 import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
+import { clientCommandNames } from "../../src/cli/ClientCommandNames.ts"
 import { packagesOf, programs } from "../../src/licenses/BundledPackages.ts"
 import { collectLicenses } from "../../src/licenses/CollectLicenses.ts"
 import { reportText, thirdPartyFile } from "../../src/licenses/LicenseReport.ts"
 import { version } from "../../src/Version.ts"
 import { withoutImportMeta } from "../WithoutImportMeta.ts"
 import { packageScope } from "../../src/PackageScope.ts"
+import { completionScript, datedManPages } from "./CommandTexts.ts"
 import { writeReadme } from "./PackageReadme.ts"
 
 /** The error when a package cannot be assembled. */
@@ -14,6 +16,8 @@ export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageF
 
 const program = "svc.mjs"
 const commands = "commands.mjs"
+/** The file of each shell that completes words of `svc`. The shell loads it from its own folder of completions. */
+const completions = { bash: "svc", zsh: "_svc", fish: "svc.fish" } as const
 
 // Caches compiled code between commands where Node supports it, because a short command spends most of its time compiling.
 const launcher = `#!/usr/bin/env node
@@ -32,7 +36,7 @@ const manifest = {
   private: true,
   bin: { svc: program },
   engines: { node: ">=20.19" },
-  files: [program, commands, "docs", "NOTICE", thirdPartyFile]
+  files: [program, commands, "man", "completions", "docs", "NOTICE", thirdPartyFile]
 }
 
 /** Bundles one file for Node and returns the packages in the bundle. The bundle has the same commands as the binary. */
@@ -76,10 +80,22 @@ export const cliPackage = Effect.fn("cliPackage")(function* (root: string, folde
   if (first === undefined || missing.length > 0) {
     return yield* new PackageFailed({ message: `No licence is known of what is bundled: ${missing.join(", ")}` })
   }
-  const write = (name: string, text: string) => files.writeFileString(path.join(folder, name), text)
+  const write = Effect.fnUntraced(function* (name: string, text: string) {
+    yield* files.makeDirectory(path.dirname(path.join(folder, name)), { recursive: true })
+    yield* files.writeFileString(path.join(folder, name), text)
+  })
   yield* write(program, launcher)
   yield* files.chmod(path.join(folder, program), 0o755)
-  yield* write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`)
+  const pages = (yield* datedManPages(root)).filter(
+    ({ name }) => name === "svc.1" || clientCommandNames.has(name.replace(/^svc-|\.1$/g, ""))
+  )
+  for (const { name, text } of pages) yield* write(`man/${name}`, text)
+  for (const [shell, name] of Object.entries(completions)) {
+    yield* write(`completions/${shell}/${name}`, yield* completionScript(root, shell))
+  }
+  // npm links these pages at a global installation.
+  const man = pages.map(({ name }) => `./man/${name}`)
+  yield* write("package.json", `${JSON.stringify({ ...manifest, man }, undefined, 2)}\n`)
   yield* writeReadme(root, "cli", folder)
   yield* write("LICENSE", report.product.text)
   yield* write("NOTICE", report.product.notice)

@@ -2,8 +2,8 @@ import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { gzipSync } from "node:zlib"
 import { version } from "../../src/Version.ts"
-import { manPages } from "../ManPage.ts"
 import { sbomFile } from "../Sbom.ts"
+import { commitSeconds, completionScript, datedManPages } from "./CommandTexts.ts"
 
 /** The error when a Debian package cannot be assembled. */
 export class DebFailed extends Schema.TaggedError<DebFailed>()("DebFailed", { message: Schema.String }) {
@@ -27,7 +27,7 @@ export interface DebOptions {
 const standardOutput = Effect.fn("deb.standardOutput")(function* (
   command: string,
   args: ReadonlyArray<string>,
-  options: { readonly cwd?: string; readonly env?: Record<string, string> } = {}
+  options: { readonly env?: Record<string, string> } = {}
 ) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const process = ChildProcess.make(command, args, { ...options, extendEnv: true, stdin: "ignore", stderr: "inherit" })
@@ -84,8 +84,7 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
     })
   }
   const tree = yield* files.makeTempDirectoryScoped({ prefix: "svc-deb-" })
-  const seconds = (yield* standardOutput("git", ["log", "-1", "--format=%ct"], { cwd: root })).trim()
-  const date = new Date(Number(seconds) * 1000).toISOString().slice(0, 10)
+  const seconds = String(yield* commitSeconds(root))
   const place = (name: string) => path.join(tree, name)
   const write = Effect.fnUntraced(function* (name: string, content: string | Uint8Array, mode = 0o644) {
     yield* files.makeDirectory(path.dirname(place(name)), { recursive: true, mode: 0o755 })
@@ -114,15 +113,14 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
   yield* write("usr/share/doc/svc/THIRD-PARTY-LICENSES.txt.gz", gzip(yield* files.readFile(notices)))
   yield* write(`usr/share/doc/svc/${sbomFile}`, yield* files.readFile(path.join(path.dirname(binary), sbomFile)))
   yield* write("usr/share/doc/svc/changelog.gz", gzip(yield* source("CHANGELOG.md")))
-  for (const page of yield* manPages(date)) yield* write(`usr/share/man/man1/${page.name}.gz`, gzip(page.text))
+  for (const page of yield* datedManPages(root)) yield* write(`usr/share/man/man1/${page.name}.gz`, gzip(page.text))
   const completions = {
     bash: "bash-completion/completions/svc",
     zsh: "zsh/vendor-completions/_svc",
     fish: "fish/vendor_completions.d/svc.fish"
   }
   for (const [shell, name] of Object.entries(completions)) {
-    const script = yield* standardOutput(process.execPath, ["src/Main.ts", "completion", shell], { cwd: root })
-    yield* write(`usr/share/${name}`, script)
+    yield* write(`usr/share/${name}`, yield* completionScript(root, shell))
   }
 
   const size = (yield* standardOutput("du", ["-sk", tree])).split("\t")[0] ?? ""

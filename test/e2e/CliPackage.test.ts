@@ -39,6 +39,10 @@ describe.skipIf((!isReady && process.env["SVC_TEST_REQUIRE_ALL"] !== "1") || isI
         expect((yield* shell.run("ls npm/lib/node_modules npm/lib/node_modules/@svc-dev/cli")).out).not.toContain(
           "node_modules\n"
         )
+        const places = ["bash/svc", "fish/svc.fish", "zsh/_svc"]
+        const completions = places.map((place) => `npm/lib/node_modules/@svc-dev/cli/completions/${place}`)
+        expect((yield* shell.run(`ls npm/share/man/man1/svc-plan.1 ${completions.join(" ")}`)).code).toBe(0)
+        expect((yield* shell.run("ls npm/share/man/man1")).out).not.toContain("svc-serve.1")
         const shown = new Map<string, string>()
         for (const line of work) {
           const { code, error, out } = yield* run(line)
