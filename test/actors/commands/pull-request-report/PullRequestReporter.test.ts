@@ -372,9 +372,12 @@ describe("Pull request report", () => {
       yield* statusBecomes("1 Capsule: 1 applied.")
       expect(own(opened)).toHaveLength(1)
       // Since the merge, the statuses have also been set on the merge commit.
-      const ofMerge = state.statuses.filter((one) => one.commit === merged).map(({ description }) => description)
+      // svc sets the status of the head first, so the status of the merge commit may still be missing.
+      const ofMerge = yield* eventually(
+        Effect.sync(() => state.statuses.filter((one) => one.commit === merged).map(({ description }) => description)),
+        (descriptions) => descriptions.at(-1) === "1 Capsule: 1 applied."
+      )
       expect(ofMerge).toContain("1 Capsule: 1 needs approval.")
-      expect(ofMerge.at(-1)).toBe("1 Capsule: 1 applied.")
     })
   )
 
