@@ -71,34 +71,32 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       })
   )
 
-  it.live(
-    "PostgreSQL returns integers, sums, booleans and bytes as SQLite does, and svc refuses to store U+0000",
-    () =>
-      Effect.gen(function* () {
-        const url = yield* migratedDatabase
-        const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
-        yield* sql`CREATE TABLE kinds (id BIGINT, text TEXT, bytes BYTEA)`
-        yield* sql`INSERT INTO kinds ${sql.insert({ id: Number.MAX_SAFE_INTEGER, text: "é", bytes: new Uint8Array([0, 1]) })}`
-        expect(
-          yield* sql`SELECT id, text, bytes, SUM(id) OVER () AS sum, id > 1 AS large, COUNT(*) OVER () AS count FROM kinds`
-        ).toEqual([
-          {
-            id: Number.MAX_SAFE_INTEGER,
-            text: "é",
-            bytes: new Uint8Array([0, 1]),
-            sum: Number.MAX_SAFE_INTEGER,
-            large: 1,
-            count: 1
-          }
-        ])
-        const nul = yield* Effect.exit(sql`INSERT INTO kinds ${sql.insert({ id: 1, text: "a\u0000b" })}`)
-        expect(String(nul)).toContain("U+0000")
-        // A search for such a text finds nothing, as in SQLite.
-        expect(yield* sql`SELECT id FROM kinds WHERE text = ${"é\u0000"} OR text LIKE ${"%\u0000%"}`).toEqual([])
-        // PostgreSQL stores an escaped U+0000 in JSON without losing the rest of the document.
-        const document = JSON.stringify({ a: "x\u0000", b: { c: "found" } })
-        expect(yield* sql`SELECT json_extract(${document}, '$.b.c') AS c`).toEqual([{ c: "found" }])
-      })
+  it.live("PostgreSQL returns integers, sums, booleans and bytes as SQLite does, and svc refuses to store U+0000", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
+      yield* sql`CREATE TABLE kinds (id BIGINT, text TEXT, bytes BYTEA)`
+      yield* sql`INSERT INTO kinds ${sql.insert({ id: Number.MAX_SAFE_INTEGER, text: "é", bytes: new Uint8Array([0, 1]) })}`
+      expect(
+        yield* sql`SELECT id, text, bytes, SUM(id) OVER () AS sum, id > 1 AS large, COUNT(*) OVER () AS count FROM kinds`
+      ).toEqual([
+        {
+          id: Number.MAX_SAFE_INTEGER,
+          text: "é",
+          bytes: new Uint8Array([0, 1]),
+          sum: Number.MAX_SAFE_INTEGER,
+          large: 1,
+          count: 1
+        }
+      ])
+      const nul = yield* Effect.exit(sql`INSERT INTO kinds ${sql.insert({ id: 1, text: "a\u0000b" })}`)
+      expect(String(nul)).toContain("U+0000")
+      // A search for such a text finds nothing, as in SQLite.
+      expect(yield* sql`SELECT id FROM kinds WHERE text = ${"é\u0000"} OR text LIKE ${"%\u0000%"}`).toEqual([])
+      // PostgreSQL stores an escaped U+0000 in JSON without losing the rest of the document.
+      const document = JSON.stringify({ a: "x\u0000", b: { c: "found" } })
+      expect(yield* sql`SELECT json_extract(${document}, '$.b.c') AS c`).toEqual([{ c: "found" }])
+    })
   )
 
   it.live("a write is announced after its commit, but a read or a failed transaction is not", () =>
