@@ -14,6 +14,7 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     text,
     "a claim reads only a few rows even in a queue of 100,000 Runs",
     "every query for latest Runs uses the index and scans no table",
+    "Run comments > svc rejects comments beyond a Run's limit, and removes comments with their Run",
     "lists and counts of Runs read the list's index in order",
     "open Runs are a Capsule's queued and running Runs of exclusive types",
     "Many pull requests > a hundred pull requests for twenty Capsules run eight plans at a time, and people's Runs still start",
