@@ -121,7 +121,7 @@ describe("Code rooms", () => {
     expect(all.map(({ file }) => file.path)).toEqual([])
   })
 
-  test("an agent loads the runner but no code from the database, the actors or the HTTP server", () => {
+  test("an agent loads the runner, but none of the database, actor or HTTP server code", () => {
     for (const entry of ["src/AgentMain.ts", "src/AgentBinaryMain.ts"]) {
       const reached = loadedBy(entry)
       expect([...reached].filter((path) => path.startsWith("runner/")).length).toBeGreaterThan(50)

@@ -90,7 +90,9 @@ const make = Effect.gen(function* () {
   const places = yield* Semaphore.make(steps)
   const kinds: Array<Effect.Effect<ReadonlyArray<Due>>> = []
   const troubles = new Map<string, Trouble>()
-  /** Records whose step is in progress. The value is `true` if the record's mark was found again after the step began. */
+  /**
+   * Records whose step is in progress. The value is `true` if the record was found to be marked again after the step began.
+   */
   const taken = new Map<string, boolean>()
 
   const wake = Effect.sync(() => void Queue.offerUnsafe(signals, undefined))

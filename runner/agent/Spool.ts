@@ -118,7 +118,7 @@ export interface SpoolLimits {
   /** Maximum size of a batch, unless a single entry is larger. */
   readonly batchBytes: number
   readonly batchEntries: number
-  /** Maximum size of unacknowledged entries before log lines are omitted. */
+  /** Maximum total size of unacknowledged entries; beyond it, log lines are omitted. */
   readonly lineBytes: number
 }
 

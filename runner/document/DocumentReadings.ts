@@ -51,7 +51,7 @@ export interface DocumentContents {
   readonly jobResult: Unwrapped<PlainJobResult>
   /** The results of an apply, as stored by an agent. */
   readonly leftOver: Unwrapped<UnfinishedApply>
-  /** Every string, number and key of a document. Numbers keep all their digits. */
+  /** Every string, number and key in a document. Numbers keep all their digits. */
   readonly texts: ReadonlyArray<string>
 }
 export type DocumentKind = keyof DocumentContents

@@ -8,7 +8,7 @@ import type { BuildArchive } from "./RunPlace.ts"
 const grace = Duration.toMillis(retention.buildArchive.after)
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
-/** Stores archives of reviewed source builds, each once under its digest. */
+/** Stores archives of reviewed source builds, storing each one only once, under its digest. */
 export class BuildStore extends Context.Service<
   BuildStore,
   {

@@ -80,7 +80,7 @@ const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock
 /**
  * Writes everything that the tool will read, before any code of the module runs: the tree of the snapshot, the outputs of the
  * build, the runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`. Returns
- * `uninstalled` if the tool can first try to work without an installation. In that case no backend override is written, because
+ * `uninstalled` if the tool can first be tried without an installation. In that case no backend override is written, because
  * the tool would then require an initialisation; if the module has a backend that the scan missed, the tool refuses to plan.
  */
 export const prepareModule = Effect.fnUntraced(function* (

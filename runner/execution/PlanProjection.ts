@@ -395,7 +395,7 @@ const projectedChanges = Effect.fnUntraced(function* (
 })
 
 /**
- * Maximum number of conditions, of instances per condition and of messages per condition. Conditions that did not pass are
+ * Limits on the number of conditions, instances per condition and messages per condition. Conditions that did not pass are
  * listed first.
  */
 const mostChecks = 1000

@@ -18,7 +18,7 @@ interface Place {
 }
 
 /**
- * Replaces this machine's paths in texts that are shown for a Run. Files in the repository appear relative to the module, as
+ * Replaces this machine's paths in text that is shown for a Run. Files in the repository appear relative to the module, as
  * in the tool's own messages; other locations get a name in angle brackets. Redact secrets first, because replacing a path
  * inside a secret would hide the secret from the redactor.
  */

@@ -9,7 +9,7 @@ export interface NativeObjectsOptions {
   readonly gitdir: string
   /** Larger objects are refused before they are read. */
   readonly fileBytes: number
-  /** Limits git's memory allocations, even if an object's header gives a size that is too small. */
+  /** Limits how much memory git can allocate, even if an object's header understates its size. */
   readonly objectBytes: number
 }
 

@@ -296,8 +296,8 @@ export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: Sou
 const isBelow = (path: string, folder: string) => folder === "." || path === folder || path.startsWith(`${folder}/`)
 
 /**
- * Lists the omitted entries of the tree that the module may read. If the module's reads are unknown, assumes that the module
- * may read anything below its own folder and the folders of the modules that it calls.
+ * Lists the omitted entries of the tree that the module may read. If it is not known what the module reads, assumes that the
+ * module may read anything below its own folder and the folders of the modules that it calls.
  */
 export const neededOmissions = Effect.fn("neededOmissions")(function* (tree: SourceTree, modulePath: string) {
   const special = tree.omitted.filter(({ kind }) => kind === "special")

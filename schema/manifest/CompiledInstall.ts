@@ -71,7 +71,7 @@ export const InterfaceBlueprint = Schema.Struct({
 })
 export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
 
-/** A one-time proposal that binds the person who installs the Capsule to the Interface with this key. */
+/** A one-time proposal that uses this key to bind the installer of the Capsule to the Interface. */
 export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
 export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 

@@ -24,7 +24,7 @@ export class PlanBase extends Schema.Opaque<PlanBase>()(
     mergeBase: Schema.optionalKey(Schema.String),
     /** Number of base commits that the ref does not contain. Absent if the number exceeds svc's limit. */
     behind: Schema.optionalKey(Schema.Int),
-    /** The first files whose newer contents the plan would undo. Set only for `stale`. */
+    /** The first few files whose newer contents the plan would overwrite. Set only for `stale`. */
     undoneFiles: Schema.optionalKey(Schema.Array(Schema.String)),
     undoneFileCount: Schema.optionalKey(Schema.Int)
   }).annotate({ identifier: "PlanBase" })

@@ -125,8 +125,8 @@ export const connectionUseColumns: ReadonlyArray<string> = [
       (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
         WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
     WHERE auth_connection_id IS NOT NULL`,
-  // Members can also set default refs, so a rule covers a Source's default ref only if an owner or admin set that ref, or if
-  // it is the repository's own default.
+  // Because members can also set default refs, a rule covers a Source's default ref only if an owner or admin set that ref,
+  // or if it is the repository's own default.
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]

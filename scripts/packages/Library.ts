@@ -3,7 +3,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { version } from "../../src/Version.ts"
 import { moduleFiles, relativeSpecifiers } from "./ModuleFiles.ts"
 
-/** The error when the library cannot be compiled. */
+/** The error raised when the library cannot be compiled. */
 export class LibraryFailed extends Schema.TaggedError<LibraryFailed>()("LibraryFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }

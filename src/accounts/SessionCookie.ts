@@ -61,7 +61,10 @@ export const refuseCrossSite = Effect.gen(function* () {
   if (comesFromABrowser(headers) && !isSameOrigin(headers, new URL(baseUrl).origin)) return yield* crossSite()
 })
 
-/** Like `refuseCrossSite`, for a request authenticated by a cookie. Also refuses a request without these headers. */
+/**
+ * Like `refuseCrossSite`, for a request authenticated by a cookie. Also refuses a request that lacks the headers that
+ * `refuseCrossSite` checks.
+ */
 export const requireSameOrigin = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

@@ -27,7 +27,7 @@ interface PageParts {
   readonly readmeWorker: string
   /** The scripts that the entry imports, followed by the entry itself. */
   readonly scripts: ReadonlyArray<string>
-  /** The on-demand parts of the page's screen, fetched together with the entry. */
+  /** The lazily loaded modules that the page needs, fetched in parallel with the entry module. */
   readonly parts: ReadonlyArray<string>
 }
 

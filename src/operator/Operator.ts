@@ -164,7 +164,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
     )
 }
 
-/** The operator's review after a restore, executed like `OperatorAccounts`. */
+/** The operator's post-restore review. Runs in the same way as `OperatorAccounts`. */
 export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
   "svc/src/operator/OperatorRestore"
 ) {

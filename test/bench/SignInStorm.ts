@@ -17,7 +17,10 @@ const post = (url: string, body: unknown, from: number) =>
     }).then((response) => response.status)
   )
 
-/** Measures reads while many clients try passwords, because password hashing must not slow down reads. */
+/**
+ * Measures read latency while many clients attempt to sign in with passwords, because password hashing must not slow down
+ * reads.
+ */
 export const signInStorm = Effect.gen(function* () {
   const product = yield* startProduct(["--trusted-proxies", "127.0.0.1"])
   const read = Effect.gen(function* () {

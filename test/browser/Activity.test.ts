@@ -107,7 +107,7 @@ describe("the activity", () => {
     expect(new URL(page.url()).search).toBe("")
   })
 
-  test("the activity handles an invalid page address, in Japanese on a phone", async () => {
+  test("the activity page handles an invalid page URL when viewed in Japanese on a phone", async () => {
     const { page, faults, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go("/w/acme/activity?from=never&until=&person=usr_unknown", "h1")
     await page.getByText("条件に合う記録はありません").waitFor()

@@ -25,7 +25,7 @@ const worldWith = (change: Partial<Source>) => {
 
 describe("Auto-update", () => {
   for (const look of [lightEnglish, darkJapanese, phone])
-    test(`turning on auto-update also turns on the source's sync and lists the other capsules, in ${look.language} at ${look.width ?? 1360} px`, async () => {
+    test(`turning on auto-update also turns on sync for the source and lists the other capsules, when viewed in ${look.language} at ${look.width ?? 1360} px`, async () => {
       const words = syncBothWords[look.language]
       const { world, sourceId } = worldWith({ autoSync: false })
       const { page, api, faults, go } = await suite.visit(look, world)

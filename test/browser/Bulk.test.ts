@@ -82,7 +82,7 @@ describe("Bulk decisions", () => {
     })
   }
 
-  test("a bulk decision approves and applies each plan by its own digest, and lists refused plans", async () => {
+  test("a bulk decision approves and applies each plan, identified by its own digest, and lists refused plans", async () => {
     const words = bulkWords.en
     const { api, page } = await visitHome()
     await page.getByLabel(words.chooseAll(3), { exact: true }).check()

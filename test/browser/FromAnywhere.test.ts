@@ -86,7 +86,7 @@ describe("Shortcuts in the log", () => {
     const log = page.locator(".log")
     await page.keyboard.press("l")
     await page.keyboard.press("Home")
-    // The browser may animate scrolling by keyboard.
+    // The browser may animate keyboard scrolling.
     await page.waitForFunction(() => document.querySelector(".log")?.scrollTop === 0)
     await log.evaluate((element) => element.scrollTo({ top: 300 * 20 }))
     await page.keyboard.press("f")

@@ -89,7 +89,7 @@ const module = (text: string) => `resource "terraform_data" "greeting" {
 
 describe("Second commits", () => {
   it.live(
-    "a person can apply a capsule's newly pushed second commit within four clicks",
+    "a person can apply the second commit of a capsule, just after it is pushed, within four clicks",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module("Hello"))

@@ -7,7 +7,7 @@ export type Victim = "tool" | "plugin" | "sandbox" | "sync"
 /** The stage at which work is held, which ensures that a process to kill exists. */
 export type Stage = "sync" | "plan" | "apply" | "destroy"
 
-/** A process to kill while a stage's work is held. `point`: the server kills itself at this kill point. */
+/** A process to kill while a stage is paused. `point`: the kill point at which the server kills itself. */
 export interface Hunt {
   readonly victim: Victim | "server" | "point"
   readonly stage: Stage

@@ -115,8 +115,8 @@ describe.skipIf(isUnfit)("First pull request", () => {
             GIT_COMMITTER_EMAIL: author.GIT_AUTHOR_EMAIL
           })
           /**
-           * Runs the page's commands. The person pushes to the repository's folder, because the test's Git server is
-           * read-only.
+           * Runs the commands shown on the page. The test user pushes to the repository's folder, because the test's Git
+           * server is read-only.
            */
           const run = Effect.fnUntraced(function* (script: string) {
             const real = script

@@ -121,8 +121,8 @@ export const laxer: ReadonlyArray<KnownDisagreement> = [
 ]
 
 /**
- * Returns the rules that explain a disagreement, or `undefined` if no rule explains one of its reasons. An agreement needs
- * no rule.
+ * Returns the rules that explain a disagreement, or `undefined` if any of its reasons has no rule that explains it. Results
+ * that agree need no rule.
  */
 export const rulesFor = ({ scan, tool }: Verdicts, files: string): ReadonlyArray<string> | undefined => {
   if ((scan.length === 0) === (tool.length === 0)) return []

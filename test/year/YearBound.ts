@@ -28,7 +28,7 @@ interface Load {
   readonly changes: number
 }
 
-/** Returns the average activity per day since a date, and the size of a sealed state. */
+/** Returns the average daily activity since the given date, and the size of a sealed state. */
 export const loadSince = Effect.fn("loadSince")(function* (since: string, days: number) {
   const sql = yield* SqlClient.SqlClient
   const [load] = yield* sql<Load>`SELECT

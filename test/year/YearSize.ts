@@ -27,7 +27,7 @@ export interface YearSize {
   readonly backupEvery: number
 }
 
-/** A year of 200 Capsules. */
+/** One year of data for 200 Capsules. */
 export const wholeYear: YearSize = {
   days: 365,
   month: 30,

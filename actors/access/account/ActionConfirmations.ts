@@ -85,8 +85,8 @@ export class ActionConfirmations extends Context.Service<
   ActionConfirmations,
   {
     /**
-     * Fails with `not_found` if the Workspace has no such record, and with `failed_precondition` if the caller does not use a
-     * person's token.
+     * Fails with `not_found` if the Workspace has no such record, and with `failed_precondition` if the caller's token does
+     * not belong to a person.
      */
     readonly begin: (
       principal: Pick<Principal, "credential" | "credentialId" | "grantId" | "subject">,

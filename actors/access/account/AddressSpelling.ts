@@ -6,9 +6,9 @@ import { UpstreamIdentityRow } from "./UpstreamIdentities.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Converts addresses whose domain an earlier release stored in a non-ASCII script. If another account already has the converted
- * address, the old spelling is kept, and either spelling can be used to find the account. Runs with the migrations, in their
- * transaction or after it.
+ * Converts addresses that an earlier release stored with a domain in a non-ASCII script. If another account already has the
+ * converted address, the old spelling is kept, and either spelling can be used to find the account. Runs with the
+ * migrations, in their transaction or after it.
  */
 export const respellAccountAddresses = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

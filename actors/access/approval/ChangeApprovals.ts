@@ -83,7 +83,7 @@ export class ChangeApprovals extends Context.Service<
       change: ReviewedChange
     ) => Effect.Effect<Replayable<ChangeApproval>, ApiError>
     /**
-     * Withdraws an approval. Fails with `run_conflict` if svc has already carried the approval over to a plan of the lane.
+     * Withdraws an approval. Fails with `run_conflict` if svc has already carried the approval over to a plan in the lane.
      */
     readonly withdraw: (
       id: RunId,

@@ -9,7 +9,7 @@ import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { PlanAuthorRow } from "./ApprovalRows.ts"
 
 /**
- * The starter of a plan, and how the plan is started. `tokenId` is the personal access token that the starter used, if any.
+ * Who or what started the plan, and how. `tokenId` is the personal access token that the starter used, if any.
  */
 export interface PlanStart {
   readonly createdBy: string | undefined

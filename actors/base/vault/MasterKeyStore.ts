@@ -70,8 +70,8 @@ const createFile = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * Loads the keys from the configured source. `inUse` lists the keys that sealed data needs; if it is not empty, a missing
- * file is never replaced by a new key. Fails with `VaultLocked`.
+ * Loads the keys from the configured source. `inUse` lists the keys required to open the sealed data; if it is not empty, a
+ * missing file is never replaced by a new key. Fails with `VaultLocked`.
  */
 export const loadKeyring = Effect.fn("loadKeyring")(
   function* (source: MasterKeySource, inUse: ReadonlyArray<string>) {

@@ -13,7 +13,7 @@ interface SealedColumn {
   readonly rowId: string
   readonly workspaceId: string
   readonly version?: string
-  /** The join to the record that contains the Workspace, if the column's table does not contain it. */
+  /** The join to the record that holds the Workspace, if the column's own table has no Workspace column. */
   readonly joined?: string
   /** A condition that matches rows without a value, if the column is never null. */
   readonly except?: string

@@ -193,8 +193,8 @@ export const followStanding = Effect.fn("Capsule.followStanding")(function* (cap
 })
 
 /**
- * Called in the caller's transaction when a person removes the pin of a rollback. Decides about the lane's current snapshot
- * immediately.
+ * Called in the caller's transaction when a person removes a rollback's pin. Immediately decides what to do with the lane's
+ * current snapshot.
  */
 export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
   capsule: GuardedCapsuleRow,

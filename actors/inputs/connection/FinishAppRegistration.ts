@@ -18,7 +18,7 @@ import { appKeyFile } from "./CredentialRecipes.ts"
 import { authorise, nothingOpen } from "./FinishAuthorization.ts"
 import { appRegistration } from "./StartAppRegistration.ts"
 
-/** Returns the code in the response, or `undefined` if there is not exactly one or it is malformed. */
+/** Returns the code in the response, or `undefined` if the response does not contain exactly one well-formed code. */
 const codeOf = (search: string): Redacted.Redacted | undefined => {
   const [code, ...others] = new URLSearchParams(search).getAll("code")
   return code === undefined || others.length > 0 || !/^[A-Za-z0-9_-]{1,200}$/.test(code)

@@ -106,7 +106,7 @@ const webAddress = (url: string) => (isWebAddress(url) && url.length <= 2000 ? u
 
 interface ForgeListing {
   readonly kind: ForgeKind
-  /** The forge's id of the Source's repository. */
+  /** The id that the forge assigned to the Source's repository. */
   readonly repositoryId: string
   readonly open: ReadonlyArray<ForgePullRequest>
   readonly heads: RepositoryHeads

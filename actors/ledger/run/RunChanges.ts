@@ -65,7 +65,7 @@ const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
     ...present({ createdBy: row.created_by, startedAt: row.started_at, finishedAt: row.finished_at })
   })
 
-/** Maximum number of Runs to return for a page of changes. Only an extreme number of syncs exceeds it. */
+/** Maximum number of Runs to return for each page of changes. Exceeded only after an extreme number of syncs. */
 const mostFolded = 1000
 
 /** Returns, in one statement, the Runs that belong to these changes, newest first. */

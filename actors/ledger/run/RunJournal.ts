@@ -193,7 +193,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(hold.runId)
       })
 
-      // Takes the events inside the transaction, because another transaction may write the events while this transaction
+      // Reads the events inside the transaction, because another transaction may write the events while this transaction
       // waits for the database.
       const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {

@@ -164,7 +164,7 @@ export class RunLifecycle extends Context.Service<
         { by, columns, error, evidence }: Recorded = {},
         hold?: RunHold
       ) {
-        // Only a running Run's execution may report the Run's outcome.
+        // Only the execution of a Run that is still running may report its outcome.
         if (transitionEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }

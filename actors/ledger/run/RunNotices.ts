@@ -17,9 +17,9 @@ const run = RunRow.columns
 const SummaryJson = jsonText(PlanSummary)
 
 /**
- * A Run, with the names that a notice about the Run contains. `changes` is the summary of the plan, even if the Run is the
- * plan's apply. `carried_from` is set if approvals of the same change are carried over to the plan in the transaction that
- * makes the plan ready for review.
+ * A Run, with the names that a notice about the Run contains. `changes` is the summary of the plan, even if the Run applies
+ * the plan. `carried_from` is set if approvals of the same change are carried over to the plan in the transaction that makes
+ * the plan ready for review.
  */
 const Reported = rowShape({
   id: run.id,

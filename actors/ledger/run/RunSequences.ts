@@ -37,7 +37,7 @@ export const nextEvents = Effect.fnUntraced(function* (
   return counter === undefined ? yield* holdLost(hold) : counter.last - count
 })
 
-/** Returns `undefined` if the batch is a repeated one. Fails if the hold has been lost. */
+/** Returns `undefined` if the batch is a repeat. Fails if the hold has been lost. */
 const repeated = Effect.fnUntraced(function* (
   hold: RunHold,
   batch: Batch,

@@ -74,7 +74,7 @@ export class CompatibilityCheck extends Context.Service<
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /**
      * Returns the given module, or the only module of the snapshot. If there are several modules, a person must select one
-     * (specification, Module selection rules).
+     * (see "Module selection rules" in the specification).
      */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
     /**

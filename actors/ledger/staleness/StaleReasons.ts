@@ -57,7 +57,7 @@ export class StaleReasons extends Context.Service<
      * applied.
      */
     readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
-    /** Called after a destroy. An ended Capsule consumes nothing. */
+    /** Called after a destroy. A Capsule that has ended consumes no resources. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** Compares the inputs of a Capsule's last apply with the current offers of its producers. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>

@@ -103,7 +103,7 @@ interface SealedText {
 
 const keyOf = ({ column, rowId, version }: SealContext) => `${column} ${rowId} ${version ?? ""}`
 
-/** The sealing context of a state's secret inputs. */
+/** The context used to seal a state's secret inputs. */
 export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
   ...statePlace(row),
   column: "sealed_secrets"

@@ -21,7 +21,7 @@ const Executing = rowShape({
 const decode = storedRecord(RunAgent)
 const at = (millis: number) => new Date(millis).toISOString()
 
-/** Shows readers which agent is executing a running Run: the recorded facts, and the time of the agent's last report. */
+/** Shows readers which agent is executing a Run: the recorded facts, and the time of the agent's last report. */
 export class RunAgents extends Context.Service<
   RunAgents,
   {

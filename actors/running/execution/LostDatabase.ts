@@ -3,8 +3,8 @@ import { hasDatabaseLost } from "../../base/database/DatabaseLost.ts"
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 
 /**
- * Maximum number of times that a Run is started if its server loses the database every time. Limited, because one of the
- * Run's own statements may be terminating the database session.
+ * Maximum number of times to start a Run whose server loses its database connection on each attempt. Limited, because one of
+ * the Run's own statements may be terminating the database session.
  */
 const mostStarts = 20
 

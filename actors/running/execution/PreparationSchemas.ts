@@ -7,8 +7,8 @@ import { ResolvedDeliveries } from "../../inputs/delivery/RunDeliveries.ts"
 import type { PreparationSchema } from "../../ledger/run/RunPreparations.ts"
 
 /*
- * Data that a preparation stores for the settlement, keyed by the kind of preparation. All other data is already in the
- * database: the authority in the Run's row, the configuration under its id, and secrets in sealed columns. Never put a
+ * Data that the preparation step stores for the settlement step, keyed by kind of preparation. All other data is already in
+ * the database: the authority in the Run's row, the configuration under its id, and secrets in sealed columns. Never put a
  * secret into these schemas.
  */
 

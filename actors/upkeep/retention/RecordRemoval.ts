@@ -42,7 +42,7 @@ export interface RecordSurvey {
   readonly kept: ReadonlyArray<KeptRecords>
 }
 
-/** The progress of a pass over all kinds. */
+/** The progress of a pass over all kinds of record. */
 interface Pass {
   kind: number
   after: LookedAt | undefined

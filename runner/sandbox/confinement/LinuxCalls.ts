@@ -41,7 +41,7 @@ const everywhere = {
   mount_setattr: 442
 } as const
 
-/** Numbers of older calls, which differ between architectures. */
+/** Syscall numbers of older calls; these numbers differ between architectures. */
 const numbers = {
   x64: {
     ...everywhere,

@@ -45,8 +45,8 @@ export interface ConfinedProgram {
 }
 
 /**
- * Extra processes that the kernel allows the user, so that the Run's guard detects that the Run exceeds its limit before the
- * kernel does, and stops the Run.
+ * Number of processes that the kernel allows the user beyond the Run's limit. This lets the Run's guard detect the excess
+ * and stop the Run before the kernel limit applies.
  */
 const margin = 64
 

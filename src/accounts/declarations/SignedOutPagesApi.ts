@@ -10,7 +10,9 @@ export const SetupForm = Schema.Struct(SetupRequest.fields)
 
 const asForm = HttpApiSchema.asFormUrlEncoded()
 
-/** Pages for people who have not signed in, and the forms on these pages as a browser without scripts submits them. */
+/**
+ * Pages for people who have not signed in, and the handlers for their forms when submitted by a browser without JavaScript.
+ */
 export class SignedOutPagesApi extends describedGroup("signedOutPages", "The pages before a sign-in.").add(
   HttpApiEndpoint.get("signInPage", "/sign-in", {
     query: { return: Schema.optionalKey(Schema.String) },

@@ -32,7 +32,7 @@ export const onwardPage = ({ address, language, text, title }: Onward) =>
     }
   )
 
-/** Continues from this server's pages to the registered address of an application. */
+/** Redirects from this server's pages to an application's registered address. */
 export const leavingPage = (language: Language, address: string) => {
   const { onward, title } = words[language]
   return onwardPage({ language, title, text: onward(placeOf(address)), address })

@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Installs that lead to a plan for review. */
+/** Installations that produce a plan for review. */
 export class InstallPlans extends Context.Service<InstallPlans, InstallPlansShape>()(
   "svc/src/client/services/InstallPlans"
 ) {

@@ -8,7 +8,7 @@ const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** Time after a response during which a navigation assumes that the server is reachable. */
+/** How long after a response navigation still assumes that the server is reachable. */
 const freshMs = 10_000
 
 interface State {

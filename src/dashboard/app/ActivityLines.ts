@@ -36,7 +36,7 @@ export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<A
 
 type SyncRun = Pick<Run, "createdAt" | "id" | "sourceId" | "sourceSnapshotId" | "status" | "type">
 
-/** Returns the Runs of syncs that found nothing new compared with earlier syncs of the same Source. */
+/** Returns the Runs for syncs that found nothing new since earlier syncs of the same Source. */
 export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<string> => {
   const known = new Set<string>()
   const without = new Set<string>()

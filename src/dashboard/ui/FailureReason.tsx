@@ -7,7 +7,9 @@ interface FailureReasonProps {
   readonly className?: string
 }
 
-/** The reason for a failure, in the person's language if a text exists, and always with the server's original message. */
+/**
+ * The reason for a failure, in the person's language if a translation exists, and always with the server's original message.
+ */
 export const FailureReason = ({ error, className }: FailureReasonProps) => {
   const language = useLanguage()
   if (error === undefined) return null

@@ -216,7 +216,7 @@ const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray
 const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
   let before = 0
   let after = 0
-  /** True if a path has been rendered. From then on, a change outside any item needs a separate path. */
+  /** True if a path has been rendered. After that, a change outside any item must be rendered with its own path. */
   let isLed = false
   const same = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
     lines.map((text) => ({ kind: "same", before: ++before, after: ++after, text }))

@@ -63,7 +63,7 @@ for (const wanted of [1, 2] as const) {
     test.skip(`version ${wanted} control groups (${reason(wanted)})`, () => {})
     continue
   }
-  it.live(`a program starts in its version ${wanted} groups, and so do processes that leave its session`, () =>
+  it.live(`a program starts in its cgroup v${wanted} groups, as do its child processes that leave its session`, () =>
     endsAll(groups)
   )
 

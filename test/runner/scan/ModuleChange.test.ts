@@ -166,7 +166,7 @@ describe("Module reads", () => {
     ["a plain argument of a module", 'module "n2" {\n  source = "../../shared/net"\n}\n']
   ]
   for (const [name, config] of harmless) {
-    scanner.live(`a module does not depend on text that is not read as a file: ${name}`, () =>
+    scanner.live(`text that is not read as a file creates no module dependency: ${name}`, () =>
       Effect.gen(function* () {
         expect(yield* reading(config, "shared/page.html")).toEqual(untouched)
         expect(yield* reading(config, "shared/net/inner/extra.tf")).toEqual(untouched)

@@ -136,7 +136,7 @@ describe("hostile trees", () => {
   ]
   for (const [name, entries, reason] of unstorable)
     for (const [way, native] of ways)
-      it.live(`${way} omits and reports ${name} that is far from the module`, () =>
+      it.live(`${way} omits ${name} located far from the module, and reports the omission`, () =>
         Effect.gen(function* () {
           const { gitdir, url } = yield* repository({ "a.tf": "1" })
           const blob = yield* blobOf(gitdir, "content")

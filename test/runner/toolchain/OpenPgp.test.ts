@@ -193,8 +193,8 @@ it.effect("a subkey that consents but is not bound by the key cannot sign a rele
     )
     const both = Buffer.concat([framedKey(primary.body), framedKey(subkey.body)])
     const embedded = forged({ type: 0x19, issuer: subkey.fingerprint }, both, privateKey)
-    // The owner of a subkey can sign the consent and name the primary key as issuer of a binding, but cannot sign the
-    // binding with that key.
+    // The owner of a subkey can sign the consent and name the primary key as the issuer of a binding, but cannot sign the
+    // binding with the primary key.
     const binding = forged({ type: 0x18, issuer: primary.fingerprint, embedded }, both, privateKey)
     binding[2] = primary.algorithm
     const release = framed({ tag: 2, body: forged({ type: 0, issuer: subkey.fingerprint }, content, privateKey) })

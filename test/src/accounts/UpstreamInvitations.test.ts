@@ -134,17 +134,19 @@ describe("Upstream invitations", () => {
     }).pipe(Effect.provide(upstreamAccounts))
   )
 
-  it.live("an upstream invitation signs in a person with an account, who then accepts or declines on the page", () =>
-    Effect.gen(function* () {
-      const { here, olga, provider, workspaceId } = yield* world
-      const ann = yield* verifiedPerson("ann")
-      const secret = yield* invite({ workspaceId, acting: { subject: olga } })
-      const done = yield* joinBy(here, provider, secret)
-      expect([done.location, yield* here.whoAmI]).toEqual([`${origin}/join`, ann.subject])
-      expect(yield* roleOf(here, workspaceId)).toBeUndefined()
-      const invitations = yield* Invitations
-      expect((yield* invitations.decline(as(ann.subject), Redacted.make(secret))).status).toBe("declined")
-    }).pipe(Effect.provide(upstreamAccounts))
+  it.live(
+    "following an upstream invitation signs in an existing user, who can then accept or decline it on the page",
+    () =>
+      Effect.gen(function* () {
+        const { here, olga, provider, workspaceId } = yield* world
+        const ann = yield* verifiedPerson("ann")
+        const secret = yield* invite({ workspaceId, acting: { subject: olga } })
+        const done = yield* joinBy(here, provider, secret)
+        expect([done.location, yield* here.whoAmI]).toEqual([`${origin}/join`, ann.subject])
+        expect(yield* roleOf(here, workspaceId)).toBeUndefined()
+        const invitations = yield* Invitations
+        expect((yield* invitations.decline(as(ann.subject), Redacted.make(secret))).status).toBe("declined")
+      }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("an upstream invitation starts only from svc's own pages, with a valid secret", () =>

@@ -83,7 +83,7 @@ it.live("the upstream provider signs in a person by a verified address, and link
   }).pipe(Effect.provide(upstreamAccounts))
 )
 
-it.live("an upstream response that fails verification signs nobody in", () =>
+it.live("an upstream response that fails verification does not sign anyone in", () =>
   Effect.gen(function* () {
     yield* verifiedPerson("ann")
     const provider = yield* pliantProvider

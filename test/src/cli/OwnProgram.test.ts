@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const module = fileURLToPath(new URL("../../../src/OwnProgram.ts", import.meta.url))
 
-test("svc finds the path of its program if the program has not been replaced", () => {
+test("svc finds the path of its own executable if the executable has not been replaced", () => {
   expect(ownProgram()).toBe(process.execPath)
 })
 

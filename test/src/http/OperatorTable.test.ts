@@ -189,30 +189,32 @@ describe("Operator routes", () => {
     })
   )
 
-  tests.live("operator routes validate only after admission, and never return cacheable responses", () =>
-    Effect.gen(function* () {
-      const credential = yield* tokenOf(["read", "write"])
-      const code = (path: string, init: RequestInit = {}) =>
-        Effect.gen(function* () {
-          const response = yield* send(path, {
-            ...init,
-            headers: { ...credential, "content-type": "application/json" }
+  tests.live(
+    "operator routes validate requests only after admitting the caller, and never return cacheable responses",
+    () =>
+      Effect.gen(function* () {
+        const credential = yield* tokenOf(["read", "write"])
+        const code = (path: string, init: RequestInit = {}) =>
+          Effect.gen(function* () {
+            const response = yield* send(path, {
+              ...init,
+              headers: { ...credential, "content-type": "application/json" }
+            })
+            expect(response.headers.get("cache-control")).toBe("no-store")
+            const body = yield* Effect.promise(() => response.json())
+            return (yield* Schema.decodeUnknownEffect(ErrorEnvelope)(body)).error.code
           })
-          expect(response.headers.get("cache-control")).toBe("no-store")
-          const body = yield* Effect.promise(() => response.json())
-          return (yield* Schema.decodeUnknownEffect(ErrorEnvelope)(body)).error.code
-        })
-      const [, file, tag] = requests
-      const bare = file?.address.replace("?path=main.tf", "") ?? ""
-      expect(yield* code(bare)).toBe("invalid_request")
-      expect(yield* code(`${bare}?path=a&path=b`)).toBe("invalid_request")
-      expect(yield* code(`${bare}?path=a&other=b`)).toBe("invalid_request")
-      expect(yield* code(bare.replace(world.sourceId, "src_unknown"))).toBe("not_found")
-      expect(yield* code(tag?.address ?? "", { method: "POST", body: '{"url":"https://a.test/b","more":1}' })).toBe(
-        "invalid_request"
-      )
-      const { headers, status } = yield* send("/internal/v1/operators", { method: "DELETE", headers: credential })
-      expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD"])
-    })
+        const [, file, tag] = requests
+        const bare = file?.address.replace("?path=main.tf", "") ?? ""
+        expect(yield* code(bare)).toBe("invalid_request")
+        expect(yield* code(`${bare}?path=a&path=b`)).toBe("invalid_request")
+        expect(yield* code(`${bare}?path=a&other=b`)).toBe("invalid_request")
+        expect(yield* code(bare.replace(world.sourceId, "src_unknown"))).toBe("not_found")
+        expect(yield* code(tag?.address ?? "", { method: "POST", body: '{"url":"https://a.test/b","more":1}' })).toBe(
+          "invalid_request"
+        )
+        const { headers, status } = yield* send("/internal/v1/operators", { method: "DELETE", headers: credential })
+        expect([status, headers.get("allow")]).toEqual([405, "GET, HEAD"])
+      })
   )
 })

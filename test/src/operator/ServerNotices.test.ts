@@ -39,8 +39,8 @@ const journey = Effect.fnUntraced(function* (dataDir: string) {
   expect([refused.code, refused.error.includes("canary")]).toEqual([1, false])
 })
 
-describe("svc admin notices", () => {
-  live("without a running server, svc admin notices changes the endpoints in the data folder", () =>
+describe("the `svc admin notices` command", () => {
+  live("the `svc admin notices` command changes the endpoints in the data folder when no server is running", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       expect((yield* svc(["admin", "users", "list", "--data-dir", dataDir])).code).toBe(0)

@@ -115,7 +115,7 @@ export const frameFault = (url: string, text: string, by: "event" | "message"): 
 }
 
 /**
- * Returns the difference between a response of this server and its description; `undefined` if the response matches, or if
+ * Returns how a response from this server deviates from the documented response; `undefined` if the response matches, or if
  * no route produced it.
  */
 export const answerFault = (answer: SeenAnswer): string | undefined => {

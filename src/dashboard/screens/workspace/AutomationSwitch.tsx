@@ -15,7 +15,7 @@ import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-/** The switch for all Runs in the Workspace that are not started by a person. */
+/** The setting that enables or disables all Runs in the Workspace that were not started by a person. */
 export const AutomationSwitch = () => {
   const words = useWords(workspaceWords)
   const terms = useWords(vocabulary)

@@ -119,7 +119,7 @@ const signedAhead = <A, E, R>(
     yield* life(folder, use, keys.layer)
   }).pipe(Effect.scoped)
 
-it.live("a JWT signed before its key is stored can be verified after the commit", () =>
+it.live("a JWT signed before its key is stored can be verified after the transaction that stores the key commits", () =>
   signedAhead(
     Effect.succeed,
     Effect.fnUntraced(function* (ended) {

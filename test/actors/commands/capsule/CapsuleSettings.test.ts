@@ -54,7 +54,7 @@ test("turning auto-update off also turns off automatic applies, which cannot be 
   expect(Result.isFailure(resultingAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
 })
 
-test("a drift check setting is stored with its author, and reschedules the next check", () => {
+test("changing a drift check setting records the author and reschedules the next check", () => {
   const by = Subject.make("usr_00000000000000000000000a")
   expect(driftCheckChoice({ mode: "inherit" }, by)).toEqual({
     drift_check_hours: null,

@@ -158,7 +158,7 @@ it.live("svc rejects a second apply for a Capsule while another apply is open", 
 )
 
 for (const status of ["destroyed", "disabled"] as const) {
-  it.live(`a Capsule that is ${status} cannot be applied to`, () =>
+  it.live(`nothing can be applied to a Capsule that is ${status}`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* setPlan({})

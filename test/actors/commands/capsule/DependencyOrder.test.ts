@@ -19,7 +19,7 @@ test("producers come before their consumers, and independent Capsules keep their
   expect(orderOf(["d", "c", "b", "a"], [edge("b", "c"), edge("a", "c")])).toEqual(["d", "b", "a", "c"])
 })
 
-test("a producer outside the selection is omitted but still orders its consumers", () => {
+test("a producer outside the selection is omitted but still determines the order of its consumers", () => {
   expect(orderOf(["c", "a"], [edge("a", "b"), edge("b", "c")])).toEqual(["a", "c"])
 })
 

@@ -62,8 +62,8 @@ const others = [
 ] as const
 
 /**
- * A change after the install cannot set inputs that the manifest does not declare. An install can set them if they are
- * required.
+ * A change after the install cannot set inputs that the manifest does not declare. An install can set undeclared inputs if
+ * the module requires them.
  */
 const undeclared = "the manifest of this commit does not declare this input; commit a manifest that declares it"
 const laterRefusals = others.map(

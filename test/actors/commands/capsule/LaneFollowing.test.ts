@@ -32,8 +32,8 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 /**
- * Waits until all due work is done. Due work starts after the commit of whoever requested it, and a later command for the
- * same record starts after the due work.
+ * Waits until all due work is done. Due work starts after the transaction that requested it commits, and a later command for
+ * the same record starts after the due work.
  */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {

@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("Rotated Connections", () => {
         )
         const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
         expect(apply.status).toBe("succeeded")
-        // A Run that starts with the new values in the meantime also hides the old values.
+        // A Run that starts in the meantime, with the new values, also hides the old ones.
         expect(former.sort()).toEqual([before, notesDir].sort())
         const { text } = yield* toldOf(apply.id)
         expect(text).toContain("Echo")

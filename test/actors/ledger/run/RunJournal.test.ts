@@ -49,7 +49,7 @@ tests.live("journal entries are written in the background, and waiting readers a
   })
 )
 
-tests.live("entries appended to the journal are never stored before entries that were noted earlier", () =>
+tests.live("entries appended to the journal are never stored before entries that were recorded earlier", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient

@@ -16,7 +16,7 @@ const module = { inputs: [] }
 const valid = bytes(manifest("svc.com/v2.4", {}, { modules: { ".": module, "apps/web": module, apps: module } }))
 const broken = bytes({ apiVersion: "svc.com/v2.4", kind: "Repository" })
 
-/** Returns a snapshot of one folder of a repository whose manifest has these contents. */
+/** Returns a snapshot, with the given manifest contents, of one folder of a repository. */
 const carrier = (found: Uint8Array, path = "."): ManifestCarrier => {
   const { document, status } = manifestVerdict({ status: "present", bytes: found })
   return {

@@ -61,7 +61,7 @@ test.each<readonly [string, HookProofs]>([
   expect(await isAuthentic(proofs)).toBe(false)
 })
 
-test("all secrets and signatures of a delivery must match the same valid secret", async () => {
+test("every secret and signature in a delivery must correspond to the same valid secret", async () => {
   const former = "whs_former"
   const known = [secret, former]
   expect(await proven(known, { secrets: [former] })).toBe(former)

@@ -55,7 +55,7 @@ plane.live("an agent's plan ends as cancelled if svc accepted the cancellation b
 )
 
 plane.live(
-  "an agent's apply that finished before the cancellation arrived ends as cancelled, with a complete state",
+  "if an apply on an agent finishes before the cancellation arrives, it is recorded as cancelled, with a complete state",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

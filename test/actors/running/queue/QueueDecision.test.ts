@@ -98,7 +98,7 @@ describe("Next Run", () => {
     expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
-  test("the queue starts drift checks only after people's requests, and never in the last place", () => {
+  test("the queue starts drift checks only after people's requests, and never in the last free slot", () => {
     const drift = queued("drift", { comesLast: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))

@@ -199,7 +199,7 @@ tests.live("limits apply per Workspace and overall, and drift checks leave one p
   })
 )
 
-tests.live("a scheduled drift check stops for a requested Run that has no place", () =>
+tests.live("a scheduled drift check is stopped to free a slot for a waiting Run that a person requested", () =>
   Effect.gen(function* () {
     const { finish, queued, workspaceId } = yield* workspace
     const ledger = yield* RunLedger

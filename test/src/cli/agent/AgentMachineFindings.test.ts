@@ -13,7 +13,7 @@ import { sandboxAt } from "../../agent/support/SandboxAt.ts"
 
 const noTool = Layer.mock(Toolchain)({ resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "" })) })
 
-it.live("an agent's doctor reports a Run's limits and network, like the control plane's doctor", () =>
+it.live("the doctor command on an agent reports the limits and network of a Run, as it does on the control plane", () =>
   Effect.gen(function* () {
     const findings = yield* machineFindings(yield* temporaryFolder).pipe(
       Effect.provide(Layer.merge(sandboxAt("landlock"), noTool)),

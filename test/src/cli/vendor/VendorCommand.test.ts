@@ -76,7 +76,7 @@ output "name" {
 
 describe("svc vendor", () => {
   live(
-    "svc vendor copies remote modules and the modules that they call in one commit, and the plan stays the same",
+    "svc vendor copies remote modules, together with the modules that they call, in a single commit, and the plan stays the same",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem

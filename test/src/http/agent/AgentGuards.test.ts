@@ -201,7 +201,7 @@ plane.live(
       renameSync(`${file}.away`, file)
       const run = yield* settled(claim.runId)
       expect(run.status).toBe("failed")
-      // The Run ended with the error from the result, so the settlement was not forced.
+      // The Run ended with the error that its result reports, so it was not settled forcibly.
       expect(run.error?.message).toContain("It was stopped.")
       yield* settlement.idle
     }),

@@ -305,40 +305,42 @@ plane.live(
   120_000
 )
 
-plane.live("each token, nonce and session is valid once and for one agent, and is revoked with that agent", () =>
-  Effect.gen(function* () {
-    const { enrolled, origin, pools } = yield* world
-    const { id, secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
-    const agent = yield* testAgent(origin, secret)
-    expect(yield* Effect.flip(testAgent(origin, secret))).toMatchObject({ _tag: "Unauthorised" })
-    const revoked = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
-    yield* pools.revokeToken(revoked.id)
-    expect(yield* Effect.flip(testAgent(origin, revoked.secret))).toMatchObject({ _tag: "Unauthorised" })
-    expect(id.startsWith("aet_")).toBe(true)
-    // The server rejects every message that has no session.
-    expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
-    // The server rejects another agent's nonce and an unknown nonce.
-    const other = yield* enrolled()
-    const { nonce } = yield* agent.client.Challenge({ agentId: agent.agentId })
-    for (const stolen of [nonce, "made-up"]) {
-      const greeting = { agentId: other.agentId, nonce: stolen, signature: "AA", facts: other.facts, held: [] }
-      expect(yield* Effect.flip(other.client.Hello(greeting))).toMatchObject({ _tag: "Unauthorised" })
-    }
-    const unsigned = yield* agent.client.Challenge({ agentId: agent.agentId })
-    expect(
-      yield* Effect.flip(
-        agent.client.Hello({
-          agentId: agent.agentId,
-          nonce: unsigned.nonce,
-          signature: "AA",
-          facts: agent.facts,
-          held: []
-        })
-      )
-    ).toMatchObject({ _tag: "Unauthorised", retry: false })
-    yield* agent.hello()
-    yield* (yield* Agents).revoke(agent.agentId)
-    expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised" })
-    expect(yield* Effect.flip(agent.hello())).toMatchObject({ _tag: "Unauthorised", retry: false })
-  })
+plane.live(
+  "each token, nonce and session can be used only once and by only one agent, and is revoked with that agent",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled, origin, pools } = yield* world
+      const { id, secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
+      const agent = yield* testAgent(origin, secret)
+      expect(yield* Effect.flip(testAgent(origin, secret))).toMatchObject({ _tag: "Unauthorised" })
+      const revoked = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
+      yield* pools.revokeToken(revoked.id)
+      expect(yield* Effect.flip(testAgent(origin, revoked.secret))).toMatchObject({ _tag: "Unauthorised" })
+      expect(id.startsWith("aet_")).toBe(true)
+      // The server rejects every message that has no session.
+      expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
+      // The server rejects another agent's nonce and an unknown nonce.
+      const other = yield* enrolled()
+      const { nonce } = yield* agent.client.Challenge({ agentId: agent.agentId })
+      for (const stolen of [nonce, "made-up"]) {
+        const greeting = { agentId: other.agentId, nonce: stolen, signature: "AA", facts: other.facts, held: [] }
+        expect(yield* Effect.flip(other.client.Hello(greeting))).toMatchObject({ _tag: "Unauthorised" })
+      }
+      const unsigned = yield* agent.client.Challenge({ agentId: agent.agentId })
+      expect(
+        yield* Effect.flip(
+          agent.client.Hello({
+            agentId: agent.agentId,
+            nonce: unsigned.nonce,
+            signature: "AA",
+            facts: agent.facts,
+            held: []
+          })
+        )
+      ).toMatchObject({ _tag: "Unauthorised", retry: false })
+      yield* agent.hello()
+      yield* (yield* Agents).revoke(agent.agentId)
+      expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised" })
+      expect(yield* Effect.flip(agent.hello())).toMatchObject({ _tag: "Unauthorised", retry: false })
+    })
 )

@@ -101,7 +101,7 @@ const settle = (route: Route, kind: RequestKind, status: number, code: string): 
   // Another site composes the query for these routes, so svc never rejects a query as invalid.
   if (kind === "broken" && !landings.has(route.name))
     return status === 400 && code === "invalid_request" ? "ok" : `${status}`
-  // An unknown id of a personal record returns 404.
+  // A request for a personal record with an unknown id returns 404.
   if (route.rule.kind === "account" && status === 404) return "ok"
   return admitted.has(status) && code !== "failed_precondition" ? "ok" : `${status}`
 }
