@@ -31,7 +31,8 @@ export class SourceSchedule extends Context.Service<
       const work = yield* DueWork
 
       const syncDue = Effect.gen(function* () {
-        if (yield* transaction(sql)(pullRequests.askDue)) yield* work.wake
+        // Looks first, because a transaction waits for every other writer.
+        if ((yield* pullRequests.isAnyDue) && (yield* transaction(sql)(pullRequests.askDue))) yield* work.wake
         const lanes = new Map<string, DeferredSync>()
         const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
         // A deferred lane keeps its trigger. A lane that is both deferred and due is synced once.

@@ -59,6 +59,8 @@ export class PullRequestStore extends Context.Service<
   {
     /** Requests a poll of the repository. */
     readonly ask: (source: Followed) => Effect.Effect<void>
+    /** Returns true if `askDue` may find a poll. Needs no transaction. */
+    readonly isAnyDue: Effect.Effect<boolean>
     /** Requests the scheduled polls that are due. Returns `false` if there are none. */
     readonly askDue: Effect.Effect<boolean>
     /** The Sources with a requested poll. */
@@ -116,16 +118,20 @@ const make = Effect.gen(function* () {
     yield* sql`UPDATE pull_request_looks SET asked = asked + 1 WHERE source_id = ${id}`
   }, Effect.orDie)
 
-  const askDue = Effect.gen(function* () {
+  const dueSources = Effect.gen(function* () {
     const at = yield* now
     // A poll scheduled later than the longest delay was recorded before the clock was corrected.
     const latest = yield* later(lookMillis * 2 ** mostDoublings)
-    const due = yield* Found.rows(sql)`SELECT s.id, s.workspace_id FROM sources s
+    return yield* Found.rows(sql)`SELECT s.id, s.workspace_id FROM sources s
       JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL
       LEFT JOIN pull_request_looks l ON l.source_id = s.id
       WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND s.removed_at IS NULL AND s.pull_requests <> 'off'
         AND (COALESCE(l.next_at, '') <= ${at} OR l.next_at > ${latest})
         AND COALESCE(l.asked, 0) = COALESCE(l.taken, 0) ORDER BY s.id`
+  }).pipe(Effect.orDie)
+
+  const askDue = Effect.gen(function* () {
+    const due = yield* dueSources
     for (const source of due) yield* ask(source)
     return due.length > 0
   }).pipe(Effect.orDie)
@@ -301,6 +307,7 @@ const make = Effect.gen(function* () {
 
   return PullRequestStore.of({
     ask,
+    isAnyDue: Effect.map(dueSources, ({ length }) => length > 0),
     askDue,
     dueLooks: Effect.orDie(
       DueLook.rows(sql)`SELECT source_id AS id, workspace_id, asked FROM pull_request_looks
