@@ -7,6 +7,8 @@ import { now } from "../../base/Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { logBatch } from "./RunSequences.ts"
+import { SharedDatabase } from "../../base/node/Nodes.ts"
+import { withoutWriteLock } from "../../base/database/WriteLock.ts"
 import { RunSettings } from "./RunSettings.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
@@ -34,6 +36,8 @@ export interface RunLog {
 /** A batch is written when it reaches this size or this age, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
+/** With other servers, each batch takes several round trips to the database, and wakes readers at every server. */
+const sharedBatchMillis = 200
 /** Size of the buffer for lines while the database refuses writes. The log reports the number of lines that did not fit. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
@@ -82,45 +86,47 @@ export class RunLogs extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* RunJournal
       const { mostLogBytes } = yield* RunSettings
+      const batchAge = (yield* SharedDatabase) ? sharedBatchMillis : batchMillis
       const layerScope = yield* Effect.scope
 
       const sizeOf = ({ fence, runId }: RunHold) =>
         LogSize.rows(sql)`SELECT (SELECT SUM(bytes) FROM run_log_chunks WHERE run_id = ${runId}) AS bytes,
           (SELECT last_log_batch FROM runs WHERE id = ${runId} AND fence = ${fence}) AS batch`
 
-      const receive = Effect.fn("RunLogs.receive")(function* (
-        hold: RunHold,
-        number: number,
-        lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
-      ) {
-        const [size] = yield* sizeOf(hold)
-        const taken = size?.bytes ?? 0
-        let bytes = 0
-        const kept: Array<Line> = []
-        for (const line of lines) {
-          const more = line.text.length + lineBytes
-          if (taken + bytes + more > mostLogBytes) break
-          bytes += more
-          kept.push(line)
-        }
-        if (kept.length < lines.length && taken <= mostLogBytes) {
-          const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
-          const at = yield* now
-          kept.push({ at, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
-          // Sets the size to one byte more than the limit, so that the notice about omitted lines is written only once.
-          bytes = mostLogBytes - taken + 1
-        }
-        const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
-        if (last === undefined || kept.length === 0) return
-        yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
-          run_id: hold.runId,
-          first_seq: last + 1,
-          last_seq: last + kept.length,
-          bytes,
-          entries: LogEntriesJson.write(kept.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line })))
-        })}`
-        yield* sql.afterCommit(Effect.sync(() => journal.wake(hold.runId)))
-      }, transaction(sql))
+      const receive = Effect.fn("RunLogs.receive")(
+        function* (hold: RunHold, number: number, lines: ReadonlyArray<Omit<RunLogEntry, "seq">>) {
+          const [size] = yield* sizeOf(hold)
+          const taken = size?.bytes ?? 0
+          let bytes = 0
+          const kept: Array<Line> = []
+          for (const line of lines) {
+            const more = line.text.length + lineBytes
+            if (taken + bytes + more > mostLogBytes) break
+            bytes += more
+            kept.push(line)
+          }
+          if (kept.length < lines.length && taken <= mostLogBytes) {
+            const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
+            const at = yield* now
+            kept.push({ at, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
+            // Sets the size to one byte more than the limit, so that the notice about omitted lines is written only once.
+            bytes = mostLogBytes - taken + 1
+          }
+          const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
+          if (last === undefined || kept.length === 0) return
+          yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
+            run_id: hold.runId,
+            first_seq: last + 1,
+            last_seq: last + kept.length,
+            bytes,
+            entries: LogEntriesJson.write(kept.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line })))
+          })}`
+          yield* sql.afterCommit(Effect.sync(() => journal.wake(hold.runId)))
+          // The statements compare the hold and the batch's number, so they need no lock.
+        },
+        transaction(sql),
+        withoutWriteLock
+      )
 
       const open = Effect.fnUntraced(function* (hold: RunHold) {
         const { runId } = hold
@@ -141,18 +147,22 @@ export class RunLogs extends Context.Service<
         let lastBytes = 0
         let leftOut = 0
 
-        const store = Effect.fnUntraced(function* ({ bytes, endedAt, lines, number }: LogBatch) {
-          const last = yield* logBatch(sql, hold, { number, count: lines.length }, endedAt)
-          if (last === undefined || lines.length === 0) return
-          const entries = lines.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line }))
-          yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
-            run_id: runId,
-            first_seq: last + 1,
-            last_seq: last + lines.length,
-            bytes,
-            entries: LogEntriesJson.write(entries)
-          })}`
-        }, sql.withTransaction)
+        const store = Effect.fnUntraced(
+          function* ({ bytes, endedAt, lines, number }: LogBatch) {
+            const last = yield* logBatch(sql, hold, { number, count: lines.length }, endedAt)
+            if (last === undefined || lines.length === 0) return
+            const entries = lines.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line }))
+            yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
+              run_id: runId,
+              first_seq: last + 1,
+              last_seq: last + lines.length,
+              bytes,
+              entries: LogEntriesJson.write(entries)
+            })}`
+          },
+          sql.withTransaction,
+          withoutWriteLock
+        )
 
         const send = Effect.fnUntraced(function* (batch: LogBatch) {
           unsent = batch
@@ -251,7 +261,7 @@ export class RunLogs extends Context.Service<
         const flushSoon = Effect.suspend(() => {
           if (timerArmed) return Effect.void
           timerArmed = true
-          return Effect.sleep(batchMillis).pipe(
+          return Effect.sleep(batchAge).pipe(
             Effect.andThen(
               Effect.sync(() => {
                 timerArmed = false

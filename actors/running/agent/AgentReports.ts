@@ -13,6 +13,7 @@ import type { InlineFile } from "../../../schema/agent/InlineFile.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../../schema/agent/AgentRefusal.ts"
 import { hasStorageFull, storageFull } from "../../../schema/errors/StorageFull.ts"
 import { transaction } from "../../base/database/Transaction.ts"
+import { withoutWriteLock } from "../../base/database/WriteLock.ts"
 import { now } from "../../base/Identity.ts"
 import { Nodes } from "../../base/node/Nodes.ts"
 import type { AgentSession } from "../agent-pool/AgentSessions.ts"
@@ -169,6 +170,8 @@ export class AgentReports extends Context.Service<
         }
         yield* Effect.andThen(journal.receive(hold, number, events), logs.receive(hold, number, lines)).pipe(
           transaction(sql),
+          // Events and lines compare the hold and the batch's number in their statements.
+          withoutWriteLock,
           orGone,
           busyWhenFull
         )

@@ -62,6 +62,8 @@ const preparedStatements = 500
 const readingSessions = 8
 /** Sessions for statements that do not need the write lock. */
 const unlockedSessions = 2
+/** Sessions for transactions that do not need it. They are separate, because beats must not wait for the lines of Runs. */
+const unlockedTransactions = 2
 
 const spanAttributes = [["db.system.name", "postgresql"]] as const
 
@@ -156,22 +158,12 @@ interface TransactionParts {
 const control = (connection: Connection.Connection, sql: string) =>
   Effect.asVoid(connection.execute(sql, [], undefined))
 
-/** Creates a client whose transactions begin with several statements. */
-const makeClient = Effect.fnUntraced(function* (
-  { acquirer, begin, commit }: TransactionParts,
-  aloneOf: (client: SqlClient.SqlClient) => Connection.Connection
-) {
-  const lazily = (): Connection.Connection => lone
-  const base = yield* SqlClient.make({
-    acquirer: Effect.sync(lazily),
-    borrower: (use) => use(lazily()),
-    transactionAcquirer: acquirer,
-    compiler,
-    driver: "pg",
-    spanAttributes
-  })
-  const withTransaction = SqlClient.makeWithTransaction<SqlClient.TransactionConnection, Connection.Connection>({
-    transactionService: base.transactionService,
+const transactionsOf = (
+  transactionService: SqlClient.SqlClient["transactionService"],
+  { acquirer, begin, commit }: TransactionParts
+) =>
+  SqlClient.makeWithTransaction<SqlClient.TransactionConnection, Connection.Connection>({
+    transactionService,
     spanAttributes,
     acquireConnection: (restore) => restore(acquirer),
     begin,
@@ -182,6 +174,41 @@ const makeClient = Effect.fnUntraced(function* (
     rollback: (connection) => Effect.ignore(control(connection, "ROLLBACK")),
     rollbackSavepoint: (connection, id) => control(connection, `ROLLBACK TO SAVEPOINT s${id}`)
   })
+
+/** True inside a transaction without the write lock. */
+const WithinUnlocked = Context.Reference<boolean>("svc/src/database/postgres/WithinUnlocked", {
+  defaultValue: () => false
+})
+
+/**
+ * Creates a client whose transactions begin with several statements. `unlocked` begins the transactions of `withoutWriteLock`.
+ */
+const makeClient = Effect.fnUntraced(function* (
+  locked: TransactionParts,
+  aloneOf: (client: SqlClient.SqlClient) => Connection.Connection,
+  unlocked?: TransactionParts
+) {
+  const { acquirer } = locked
+  const lazily = (): Connection.Connection => lone
+  const base = yield* SqlClient.make({
+    acquirer: Effect.sync(lazily),
+    borrower: (use) => use(lazily()),
+    transactionAcquirer: acquirer,
+    compiler,
+    driver: "pg",
+    spanAttributes
+  })
+  const inLocked = transactionsOf(base.transactionService, locked)
+  const inUnlocked = unlocked === undefined ? inLocked : transactionsOf(base.transactionService, unlocked)
+  const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      const isNested = context.mapUnsafe.has(base.transactionService.key)
+      // A nested transaction must be of the same kind as the outer one.
+      if (!Context.get(context, isNested ? WithinUnlocked : WithoutWriteLock)) return inLocked(effect)
+      // What the transaction does after its commit needs the lock again.
+      const inner = Effect.provideService(Effect.provideService(effect, WithoutWriteLock, false), WithinUnlocked, true)
+      return inUnlocked(inner)
+    })
   const client = withTransactions(base, withTransaction)
   const lone = aloneOf(client)
   return client
@@ -226,6 +253,10 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
     ...sessionOf(url, { lock_timeout: limits.lock }),
     maxConnections: unlockedSessions
   })
+  const unlockedWriters = yield* PgPool.make({
+    ...sessionOf(url, { idle_in_transaction_session_timeout: limits.idleInTransaction, lock_timeout: limits.lock }),
+    maxConnections: unlockedTransactions
+  })
   const { before, commits, committed } = commitListeners()
 
   const read = <A>(_: string, run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
@@ -239,6 +270,12 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
   // it takes the session, so that the time spent waiting inside this node is not counted as waiting for the database.
   const turn = yield* Semaphore.make(1)
   let ownProcessId = 0
+  const commitAnnounced = (connection: Connection.Connection) =>
+    Effect.tap(commitChecked(connection), () =>
+      Effect.sync(() => {
+        if (connection instanceof PostgresConnection && connection.hasWritten) committed()
+      })
+    )
   const writing = yield* makeClient(
     {
       acquirer: Effect.andThen(
@@ -249,12 +286,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         })
       ),
       begin: beginWriting(options),
-      commit: (connection) =>
-        Effect.tap(commitChecked(connection), () =>
-          Effect.sync(() => {
-            if (connection instanceof PostgresConnection && connection.hasWritten) committed()
-          })
-        )
+      commit: commitAnnounced
     },
     // Read-only statements do not wait for the writer.
     (client) => {
@@ -278,6 +310,11 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
               ),
         readStream
       )
+    },
+    {
+      acquirer: Effect.map(unlockedWriters.reserve, (session) => new PostgresConnection(session)),
+      begin: (connection) => control(connection, "BEGIN"),
+      commit: commitAnnounced
     }
   )
   const reading = yield* makeClient(
