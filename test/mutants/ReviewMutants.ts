@@ -95,7 +95,7 @@ export const reviewMutants: ReadonlyArray<Mutant> = [
     }
   ),
   ...guardsOf("actors/running/execution/ApplySettlement.ts", "test/actors/commands/capsule/OutputPrivacy.test.ts", {
-    "outputs: the apply follows its plan": ["const result = { ...judged, outputs }", "const result = judged"]
+    "outputs: the apply follows its plan": ["return { result: { ...judged, outputs }", "return { result: judged"]
   }),
   ...guardsOf("runner/execution/ModuleRunner.ts", "test/runner/execution/PlanWithTool.test.ts", {
     "outputs: an earlier value keeps none private": [

@@ -127,8 +127,8 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   {
     name: "state index: states of a Capsule are read in their order",
     file: indexFile,
-    text: "if (!(yield* isNext(version))) return",
-    broken: "yield* isNext(version)",
+    text: "|| !(yield* isNext(version))) return",
+    broken: ") return",
     test: resources
   },
   {
