@@ -226,7 +226,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/commands/capsule/AutomaticRuns",
     "refusals of a plan for an update"
   ],
-  "actors/running/run-group/RunGroups.ts": ["actors/running/run-group/Waves", "takes the steps of WaveDecision"],
   "actors/commands/source/SourceActor.ts": [
     "actors/commands/source/Looks",
     "asks ScheduledLooks and the rules of Sources"
