@@ -123,8 +123,13 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
     yield* write(`usr/share/${name}`, yield* completionScript(root, shell))
   }
 
-  const size = (yield* standardOutput("du", ["-sk", tree])).split("\t")[0] ?? ""
-  yield* write("DEBIAN/control", control(debArchitectures[target], revision, Number(size)))
+  // Counted like Debian's own tools. `du` would count blocks of the disk, which differ from build to build.
+  const entries = yield* files.readDirectory(tree, { recursive: true })
+  const sizes = yield* Effect.forEach(entries, (name) =>
+    Effect.map(files.stat(place(name)), ({ size, type }) => (type === "File" ? Math.ceil(Number(size) / 1024) : 1))
+  )
+  const size = sizes.reduce((sum, one) => sum + one, 0)
+  yield* write("DEBIAN/control", control(debArchitectures[target], revision, size))
   yield* write("DEBIAN/conffiles", "/etc/svc/environment\n")
   for (const name of ["postinst", "prerm", "postrm"]) yield* write(`DEBIAN/${name}`, yield* maintained(name), 0o755)
 
