@@ -260,9 +260,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
       // Retries, because the server spends only a few seconds reading a module, which may be too short on a busy machine.
-      // Behind a balancer, a sync also fails if its server loses the database.
-      const again = options.front === undefined ? ["parse_deadline"] : ["parse_deadline", "internal_error"]
-      const isLate = plan.diagnostics.some(({ code }) => again.includes(code))
+      const isLate = plan.diagnostics.some(({ code }) => code === "parse_deadline")
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
       return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
     }
