@@ -105,23 +105,42 @@ const otherUser = (exclusive: boolean) => {
 }
 
 /**
+ * Whether the tables are still those of this node's first transaction. A server of the next release may migrate them meanwhile.
+ * PostgreSQL then refuses a prepared statement that returns all columns, which fails the whole transaction, so from then on this
+ * node prepares no statement. It is upgraded soon.
+ */
+const tableVersion = () => {
+  let first: number | undefined
+  let isFirst = true
+  return {
+    seen: (version: number) => {
+      first ??= version
+      isFirst &&= version === first
+    },
+    isFirst: () => isFirst
+  }
+}
+type TableVersion = ReturnType<typeof tableVersion>
+
+/**
  * Begins a write transaction. Only one server at a time can have a write transaction. The first statement takes the lock, so
  * all data that the transaction reads is current.
  */
 const beginWriting =
-  ({ exclusive, listens }: ClientOptions) =>
+  ({ exclusive, listens }: ClientOptions, tables: TableVersion) =>
   (connection: Connection.Connection): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* connection.execute("BEGIN", [], undefined)
       const shared = listens ? `pg_try_advisory_lock_shared(${nodeLock})` : "TRUE"
       const joined = exclusive ? `pg_try_advisory_lock(${nodeLock})` : shared
       // Other servers receive the announcement only if the transaction commits.
-      const announced = listens ? `, ${announceCommit}` : ""
+      const announced = listens ? `, ${announceCommit}, svc_table_version() AS version` : ""
       const [row] = yield* connection.execute(
         `SELECT pg_advisory_xact_lock(${writeLock}), ${joined} AS joined${announced}`,
         [],
         undefined
       )
+      if (typeof row?.version === "number") tables.seen(row.version)
       if (row?.joined === 1) return
       yield* Effect.ignore(connection.execute("ROLLBACK", [], undefined))
       return yield* otherUser(exclusive)
@@ -258,12 +277,16 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
     maxConnections: unlockedTransactions
   })
   const { before, commits, committed } = commitListeners()
+  const tables = tableVersion()
+  const prepares = tables.isFirst
 
   const read = <A>(_: string, run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
-    readers.use((session) => run(new PostgresConnection(session)))
+    readers.use((session) => run(new PostgresConnection(session, { prepares })))
   const readStream: Connection.Connection["executeStream"] = (sql, params, transform) =>
     Stream.unwrap(
-      Effect.map(readers.get, (session) => new PostgresConnection(session).executeStream(sql, params, transform))
+      Effect.map(readers.get, (session) =>
+        new PostgresConnection(session, { prepares }).executeStream(sql, params, transform)
+      )
     )
 
   // Each node has one writing session, just as the embedded database has one writer. A transaction waits for its turn before
@@ -282,10 +305,10 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         turn.takeScoped(1),
         Effect.map(writers.reserve, (session) => {
           ownProcessId = session.processId
-          return new PostgresConnection(session, { before })
+          return new PostgresConnection(session, { before, prepares })
         })
       ),
-      begin: beginWriting(options),
+      begin: beginWriting(options, tables),
       commit: commitAnnounced
     },
     // Read-only statements do not wait for the writer.
@@ -298,7 +321,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       // These statements do not wait for this server's writer, so they run in separate sessions.
       const unlocked = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
         Effect.tap(
-          others.use((session) => run(new PostgresConnection(session))),
+          others.use((session) => run(new PostgresConnection(session, { prepares }))),
           () => Effect.sync(committed)
         )
       return chosen(
@@ -312,14 +335,14 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       )
     },
     {
-      acquirer: Effect.map(unlockedWriters.reserve, (session) => new PostgresConnection(session)),
+      acquirer: Effect.map(unlockedWriters.reserve, (session) => new PostgresConnection(session, { prepares })),
       begin: (connection) => control(connection, "BEGIN"),
       commit: commitAnnounced
     }
   )
   const reading = yield* makeClient(
     {
-      acquirer: Effect.map(readers.reserve, (session) => new PostgresConnection(session)),
+      acquirer: Effect.map(readers.reserve, (session) => new PostgresConnection(session, { prepares })),
       begin: beginReading,
       commit: commitChecked
     },

@@ -82,14 +82,22 @@ const bound = (sql: string, params: ReadonlyArray<unknown>): Result.Result<Reado
   return Result.succeed(params.map((value) => (hasNul(value) ? notStored : toBinding(value))))
 }
 
+/** What a connection does besides running statements. */
+export interface PostgresHooks extends Pick<ConnectionHooks, "before"> {
+  /**
+   * Returns false if a prepared statement may no longer match the tables. Every statement is then parsed again.
+   */
+  readonly prepares?: () => boolean
+}
+
 /** A session of PostgreSQL that binds parameters and returns results like the embedded database. */
 export class PostgresConnection implements Connection.Connection {
   readonly session: PgConnection.PgConnection
-  private readonly hooks: ConnectionHooks
+  private readonly hooks: PostgresHooks
   /** True if the open transaction has written something. */
   hasWritten = false
 
-  constructor(session: PgConnection.PgConnection, hooks: ConnectionHooks = {}) {
+  constructor(session: PgConnection.PgConnection, hooks: PostgresHooks = {}) {
     this.session = session
     this.hooks = hooks
   }
@@ -106,9 +114,13 @@ export class PostgresConnection implements Connection.Connection {
     })
   }
 
+  private get prepares(): boolean {
+    return this.hooks.prepares?.() ?? true
+  }
+
   private rows(sql: string, params: ReadonlyArray<unknown>, isPrepared: boolean) {
     return this.run(sql, params, (values) =>
-      Effect.map(this.session.query(sql, values, isPrepared), ({ rows }) => rows)
+      Effect.map(this.session.query(sql, values, isPrepared && this.prepares), ({ rows }) => rows)
     )
   }
 
@@ -123,10 +135,10 @@ export class PostgresConnection implements Connection.Connection {
   }
 
   readonly executeRaw: Connection.Connection["executeRaw"] = (sql, params) =>
-    this.run(sql, params, (values) => this.session.query(sql, values))
+    this.run(sql, params, (values) => this.session.query(sql, values, this.prepares))
 
   readonly executeValues: Connection.Connection["executeValues"] = (sql, params) =>
-    this.run(sql, params, (values) => this.session.queryValues(sql, values))
+    this.run(sql, params, (values) => this.session.queryValues(sql, values, this.prepares))
 
   readonly executeValuesUnprepared: Connection.Connection["executeValuesUnprepared"] = (sql, params) =>
     this.run(sql, params, (values) => this.session.queryValues(sql, values, false))

@@ -10,6 +10,10 @@ const json = (name: string, parameters: string, returns: string, body: string): 
 const names = "string_to_array(substr(path, 3), '.')"
 
 export const dialectFunctions: ReadonlyArray<string> = [
+  // The version of the tables when it is called, not when the statement began: only a volatile function reads what was committed
+  // while the statement waited for a lock.
+  `CREATE OR REPLACE FUNCTION svc_table_version() RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
+    BEGIN RETURN (SELECT MAX(migration_id) FROM svc_migrations); END $$`,
   // PostgreSQL cannot read any part of a document that contains the escape sequence for U+0000.
   json("svc_json", "document text", "json", String.raw`SELECT replace(document, '\u0000', '\ufffd')::json`),
   // Converts a JSON value as SQLite does: a string without quotes, 1 and 0 for true and false, and text for everything else.

@@ -14,6 +14,7 @@ import { layerClients } from "../../../../src/database/postgres/PostgresClient.t
 import * as PostgresDatabase from "../../../../src/database/postgres/PostgresDatabase.ts"
 import { version } from "../../../../src/Version.ts"
 import { it } from "../../../support/Effect.ts"
+import { eventually } from "../../../support/Eventually.ts"
 import { emptyDatabase, hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
 
 const Count = rowShape({ count: Schema.Int })
@@ -129,6 +130,35 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       yield* sql`UPDATE installation SET incarnation = 10`
       expect(commits).toBe(2)
       expect(yield* counted).toBe(10)
+    })
+  )
+
+  it.live("a server goes on with its transactions when a later release adds a column to a table", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const services = yield* Layer.build(layerClients(url, { exclusive: false, listens: true }))
+      const sql = Context.get(services, SqlClient.SqlClient)
+      const transactions = [sql, Context.get(services, ReadSql)].map((client) =>
+        client.withTransaction(Effect.andThen(client`SELECT 1 AS one`, client`SELECT * FROM installation`))
+      )
+      for (const transaction of transactions) yield* transaction
+      const later = Context.get(yield* clients(url), SqlClient.SqlClient)
+      const waiting = later`SELECT 1 AS one FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`
+      // This transaction waits for the lock while the tables change.
+      const behind = yield* later.withTransaction(
+        Effect.gen(function* () {
+          const fiber = yield* Effect.forkScoped(transactions[0] ?? Effect.die("There is no transaction"))
+          yield* eventually(waiting, ({ length }) => length > 0)
+          yield* later`ALTER TABLE installation ADD COLUMN of_later_release TEXT`
+          yield* later`INSERT INTO svc_migrations (migration_id, name) VALUES (9000, 'later')`
+          return fiber
+        })
+      )
+      expect(yield* Fiber.join(behind)).toMatchObject([{ of_later_release: null }])
+      for (const transaction of transactions) {
+        expect(yield* transaction).toMatchObject([{ of_later_release: null }])
+      }
     })
   )
 
