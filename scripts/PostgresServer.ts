@@ -11,7 +11,7 @@ export class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Sc
 
 const isRoot = process.getuid?.() === 0
 /** Returns the command that starts a PostgreSQL program as a user that PostgreSQL accepts. */
-const asUser = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+export const asUser = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   isRoot ? ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", ...args] : args
 
 /** Runs a program to its end, and returns its output and its exit code. */
@@ -38,7 +38,7 @@ export const must = Effect.fn("must")(function* (args: ReadonlyArray<string>, en
  * Finds the folder with the programs of the newest installed PostgreSQL version. If no version is installed and this process
  * runs as root, installs Debian's `postgresql`. Because PostgreSQL refuses to run as root, the server then runs as `nobody`.
  */
-const programs = Effect.gen(function* () {
+export const programs = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const installed = "/usr/lib/postgresql"
   const found = Effect.orElseSucceed(files.readDirectory(installed), () => [])
@@ -52,29 +52,30 @@ const programs = Effect.gen(function* () {
   return `${installed}/${newest}/bin`
 })
 
-/** Starts a server without persistence that listens only on a socket in its folder. */
-export const postgresServer = Effect.gen(function* () {
+/** A folder in memory that belongs to the user of the server. */
+export const serverFolder = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
-  const bin = yield* programs
   const memory = yield* folderInMemory
   const folder = yield* files.makeTempDirectoryScoped({
     prefix: "svc-postgres-",
     ...Option.match(memory, { onNone: () => ({}), onSome: (directory) => ({ directory }) })
   })
   if (isRoot) yield* must(["chown", "nobody:nogroup", folder])
+  return folder
+})
+
+/** Settings of a server without persistence. */
+export const inMemory = ["fsync=off", "full_page_writes=off", "autovacuum=off", "max_connections=300"]
+
+/** Starts a server without persistence that listens only on a socket in its folder. */
+export const postgresServer = Effect.gen(function* () {
+  const bin = yield* programs
+  const folder = yield* serverFolder
   const data = `${folder}/data`
   yield* must(
     asUser([`${bin}/initdb`, "-D", data, "-U", "svc", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"])
   )
-  const settings = [
-    "listen_addresses=",
-    `unix_socket_directories=${folder}`,
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
-    "autovacuum=off",
-    "max_connections=300"
-  ]
+  const settings = ["listen_addresses=", `unix_socket_directories=${folder}`, "synchronous_commit=off", ...inMemory]
   const context = yield* Effect.context<ChildProcessSpawner.ChildProcessSpawner>()
   const start = must(
     asUser([

@@ -17,11 +17,8 @@ const entrypoints = [
   "runner/document/DocumentWorker.ts"
 ]
 
-/**
- * Compiles the server of these suites into a single file, which is deleted when the Scope closes. The file starts in less
- * than half the time of the sources, and these suites start it hundreds of times.
- */
-export const serverBinary = Effect.gen(function* () {
+/** Compiles the server, changed by plugins of the bundler. */
+export const serverBinaryWith = Effect.fnUntraced(function* (plugins: ReadonlyArray<Bun.BunPlugin>) {
   const files = yield* FileSystem.FileSystem
   const outfile = `${yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-server-" })}/svc`
   const result = yield* Effect.tryPromise({
@@ -33,7 +30,7 @@ export const serverBinary = Effect.gen(function* () {
         format: "esm",
         splitting: true,
         bytecode: true,
-        plugins: [withoutImportMeta],
+        plugins: [withoutImportMeta, ...plugins],
         external: leftOut,
         compile: { outfile, autoloadDotenv: false, autoloadBunfig: false }
       }),
@@ -42,3 +39,9 @@ export const serverBinary = Effect.gen(function* () {
   if (!result.success) return yield* new BuildFailed({ message: result.logs.map(String).join("\n") })
   return outfile
 })
+
+/**
+ * Compiles the server of these suites into a single file, which is deleted when the Scope closes. The file starts in less
+ * than half the time of the sources, and these suites start it hundreds of times.
+ */
+export const serverBinary = serverBinaryWith([])

@@ -10,11 +10,15 @@ import { Broken, brokenBy } from "../crash/CrashClient.ts"
 import { serverBinary } from "../crash/ServerBinary.ts"
 import { svcProgram } from "../support/SvcProgram.ts"
 import { deathCases } from "./cases/DeathCases.ts"
+import { deploymentCases } from "./cases/DeploymentCases.ts"
+import { failoverCases } from "./cases/FailoverCases.ts"
 import { heardCases } from "./cases/HeardCases.ts"
 import { lineCases } from "./cases/LineCases.ts"
 import type { NodesCase } from "./cases/NodesCase.ts"
 import { randomCase } from "./cases/RandomCases.ts"
+import { upgradeCases } from "./cases/UpgradeCases.ts"
 import { wholeCases } from "./cases/WholeCases.ts"
+import { nextReleaseBinary } from "./support/NextRelease.ts"
 import { nodesWorld, type NodesWorld } from "./support/NodesWorld.ts"
 
 class NodesFailed extends Schema.TaggedError<NodesFailed>()("NodesFailed", { message: Schema.String }) {
@@ -95,10 +99,13 @@ const nodes = Command.make(
     const random = Array.from({ length: Math.max(scenarios, fewScenarios) }, (_, index) =>
       randomCase(index + 1, () => numbers.shift() ?? 0, index < shortScenarios)
     )
-    const chosen = [...wholeCases, ...heardCases, ...lineCases, ...deathCases, ...random].filter(
+    const named = [wholeCases, heardCases, lineCases, deathCases, failoverCases, upgradeCases, deploymentCases]
+    const chosen = [...named.flat(), ...random].filter(
       ({ isShort, name }) => (isShort || !short) && only.split("|").some((text) => name.includes(text))
     )
-    const options = { server, agent, postgres }
+    const context = yield* Effect.context<FileSystem.FileSystem | Scope.Scope>()
+    const next = yield* Effect.cached(Effect.provideContext(nextReleaseBinary, context))
+    const options = { server, agent, postgres, next }
     const results: Array<boolean> = []
     while (results.length < chosen.length) {
       const folder = `${root}/${results.length}`

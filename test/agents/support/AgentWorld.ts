@@ -100,7 +100,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   const serve = Effect.fnUntraced(function* (
     listen: string,
     more: Readonly<Record<string, string>> = {},
-    ownFolder = dataDir
+    ownFolder = dataDir,
+    program = options.server
   ) {
     const given = {
       "data-dir": ownFolder,
@@ -113,7 +114,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       log: "debug"
     }
     const flags = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value])
-    const server = yield* started([options.server, "serve", "--json", ...flags], {
+    const server = yield* started([program, "serve", "--json", ...flags], {
       cwd: folder,
       env: { ...env, ...options.serverEnv, ...more },
       output
@@ -342,7 +343,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
     /** Starts another server, with a new data folder or the folder of a server that has ended. */
-    serveIn: (ownFolder: string, more: Readonly<Record<string, string>>) => serve("127.0.0.1:0", more, ownFolder),
+    serveIn: (ownFolder: string, more: Readonly<Record<string, string>>, program?: string) =>
+      serve("127.0.0.1:0", more, ownFolder, program),
     /** While the provider is held during an apply, the held note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),

@@ -2,7 +2,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import type { KillPointName } from "../../../actors/base/KillPoint.ts"
 import { Broken, holds } from "../../crash/CrashClient.ts"
 import { judged } from "../support/History.ts"
-import { answered, appliesAgain, planned, succeeds } from "../support/Progress.ts"
+import { answered, appliesAgain, backgroundWithin, planned, succeeds } from "../support/Progress.ts"
 import { writer } from "../support/Writer.ts"
 import type { NodesCase } from "./NodesCase.ts"
 
@@ -14,9 +14,6 @@ const points: ReadonlyArray<readonly [point: KillPointName, passing: number]> = 
   ["apply.run.started", 1],
   ["apply.run.succeeded", 1]
 ]
-
-/** Maximum time, in milliseconds, until another server continues the work of a server that died. */
-const backgroundWithin = 30_000
 
 /** Longer than the silence after which other servers settle the Runs of a frozen server. */
 const frozenFor = "14 seconds"

@@ -171,4 +171,24 @@ const policy: NodesCase = {
   })
 }
 
-export const heardCases: ReadonlyArray<NodesCase> = [events, cancel, revoked, policy]
+const named: NodesCase = {
+  name: "an operator's command prints the name of the node that answered it",
+  isShort: true,
+  run: Effect.fnUntraced(function* (world) {
+    const rows = yield* world.query("SELECT id, label FROM nodes WHERE gone_at IS NULL")
+    const printed = yield* Effect.forEach(world.nodes, ({ folder, serving }) =>
+      Effect.gen(function* () {
+        yield* serving
+        const told = yield* world.told(["admin", "reload", "--data-dir", folder])
+        return told.stderr.trim()
+      })
+    )
+    const known = rows.map(({ id, label }) => `Answered by ${String(id)} on ${String(label)}.`)
+    yield* holds(
+      new Set(printed).size === world.nodes.length && printed.every((line) => known.includes(line)),
+      `The commands printed ${printed.join(" ")} The nodes are ${known.join(" ")}`
+    )
+  })
+}
+
+export const heardCases: ReadonlyArray<NodesCase> = [events, cancel, revoked, policy, named]

@@ -21,7 +21,11 @@ export interface NodesOptions {
   /** The server program, which supports kill points, and the agent program. */
   readonly server: string
   readonly agent: string
-  readonly postgres: PostgresServer
+  readonly postgres: Pick<PostgresServer, "url" | "socket" | "start" | "stop">
+  /** The server program of the next release, built when it is first used. */
+  readonly next: Effect.Effect<string, unknown>
+  /** The file in which the servers' lives are recorded, if another world has begun it. */
+  readonly history?: string
   readonly nodes?: number
   readonly agents?: number
   readonly leaseSeconds?: number
@@ -79,8 +83,8 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     })
 
   const firstLine = yield* databaseLine()
-  const history = `${folder}-history`
-  writeFileSync(history, "")
+  const history = options.history ?? `${folder}-history`
+  if (options.history === undefined) writeFileSync(history, "")
   const world = yield* agentWorld({
     folder,
     server: options.server,
@@ -174,6 +178,15 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     return answer.run.id
   })
 
+  /** Runs a command of the server's program, and returns what it prints. */
+  const told = (args: ReadonlyArray<string>) =>
+    Effect.promise(async () => {
+      const env = { PATH: process.env["PATH"] ?? "", HOME: folder }
+      const child = Bun.spawn([options.server, ...args], { cwd: folder, env, stdout: "pipe", stderr: "pipe" })
+      const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+      return { stdout, stderr, code: await child.exited }
+    })
+
   const restarts = yield* Semaphore.make(1)
   const databaseRestarted = Effect.andThen(
     postgres.stop("fast"),
@@ -182,6 +195,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
 
   return {
     ...world,
+    options,
     /** Restarts the database for all servers. Only one restart runs at a time. */
     databaseRestarted: restarts.withPermits(1)(Effect.uninterruptible(databaseRestarted)),
     run,
@@ -190,6 +204,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
     applied,
     insist,
     query,
+    told,
     emptyDatabase,
     clientOf: (url: string) =>
       makeClient({ baseUrl: url, token: world.token }).pipe(Effect.provide(FetchHttpClient.layer)),
@@ -208,3 +223,7 @@ export const nodesWorld = Effect.fn("nodesWorld")(function* (options: NodesOptio
   }
 })
 export type NodesWorld = Effect.Success<ReturnType<typeof nodesWorld>>
+
+/** A world with a new database, for a case that other cases must not meet afterwards. */
+export const anotherWorld = ({ history, options }: NodesWorld, label: string, more: Partial<NodesOptions> = {}) =>
+  nodesWorld({ ...options, history, folder: `${options.folder}-${label}`, ...more })

@@ -4,7 +4,10 @@ import type { NodesWorld } from "./NodesWorld.ts"
 import type { Writer } from "./Writer.ts"
 
 /** Maximum time in milliseconds without a response to a command while two servers are running. */
-const commandsWithin = 15_000
+export const commandsWithin = 15_000
+
+/** Maximum time in milliseconds until the work of servers continues after a server has died or the database has failed over. */
+export const backgroundWithin = 30_000
 
 /** Checks that commands were answered continuously since the last check. */
 export const answered = (writes: Writer) =>

@@ -46,6 +46,8 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
   let next: Life = {}
   let starts = 0
   let isWanted = true
+  /** The program of all later processes, if it is not the first one. */
+  let program: string | undefined
   const note = (what: string) => appendFileSync(parts.history, `${new Date().toISOString()} ${name} ${what}\n`)
 
   const untilEnd = (served: Served) =>
@@ -63,7 +65,7 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
     if (!isWanted) return Effect.void
     const present = next
     next = {}
-    return Effect.scoped(Effect.flatMap(world.serveIn(folder, environment(present)), untilEnd))
+    return Effect.scoped(Effect.flatMap(world.serveIn(folder, environment(present), program), untilEnd))
   }).pipe(Effect.catchCause((cause) => Effect.sync(() => note(`did not start: ${cause}`))))
 
   const lives = Effect.repeat(life, Schedule.spaced("200 millis"))
@@ -80,6 +82,18 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
     })
   const ended = Effect.suspend(() => Effect.promise(() => current?.exited ?? Promise.resolve(0)))
 
+  /** Stops the server as an upgrade does, and starts it again. `life` applies only to the next process. */
+  const restarted = Effect.fnUntraced(function* (life: Life = {}) {
+    const before = starts
+    next = life
+    yield* signal("SIGTERM")
+    yield* ended
+    yield* Effect.repeat(
+      Effect.sync(() => starts > before),
+      { until: (isSo) => isSo, schedule: Schedule.spaced("50 millis") }
+    )
+  })
+
   return {
     name,
     folder,
@@ -90,17 +104,13 @@ export const serverNode = Effect.fn("serverNode")(function* (parts: {
     isStopped: () => current !== undefined && stateOf(current.pid) === "T",
     serving,
     signal,
-    /** Stops the server as an upgrade does, and starts it again. `life` applies only to the next process. */
-    restarted: Effect.fnUntraced(function* (life: Life = {}) {
-      const before = starts
-      next = life
-      yield* signal("SIGTERM")
-      yield* ended
-      yield* Effect.repeat(
-        Effect.sync(() => starts > before),
-        { until: (isSo) => isSo, schedule: Schedule.spaced("50 millis") }
-      )
-    }),
+    restarted,
+    /** Stops the server, and starts another program with its folder. */
+    replaced: (by: string) =>
+      Effect.suspend(() => {
+        program = by
+        return restarted()
+      }),
     /** Stops the server permanently. */
     end: Effect.gen(function* () {
       isWanted = false
