@@ -160,7 +160,7 @@ const moduleAt = Effect.fnUntraced(function* ({ tree }: ReviewedTree, path: stri
   return { scan, blocks: reader.blocks, unread: reader.unread, footprint: yield* moduleFootprint(tree, path) }
 })
 
-/** Returns the reason why the tool cannot validate the module before it installs providers or modules. */
+/** Returns the reason why the tool cannot validate the module until providers or modules have been installed. */
 const validationObstacle = (scan: ScannedModule | undefined): string | undefined => {
   if (scan === undefined) return "The head has no such module."
   if (scan.status === "unsupported") return "svc cannot install the module: see the findings."

@@ -59,7 +59,7 @@ export const keyChange = Effect.gen(function* () {
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
   })
 
-  /** `problem` is the refusal of the current keys. */
+  /** `problem` explains why the current keys are refused. */
   const recovered = Effect.fnUntraced(function* <A, E extends Problem>(
     greet: Greet<A, E>,
     present: StoredKeys,

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { packageScope } from "../PackageScope.ts"
 import type { EmbeddedFile } from "./EmbeddedFiles.ts"
 
-/** The list of files in the folder of a prebuilt dashboard. Each encoding is a path relative to that folder. */
+/** The list of files in the folder of a prebuilt dashboard. Each entry is a path relative to that folder. */
 export const dashboardList = "Dashboard.json"
 
 export const DashboardList = Schema.fromJsonString(

@@ -86,8 +86,8 @@ export const growth = (binary: string) =>
     })
     const measures = [
       ["read of a Capsule", get(`/api/v1/capsules/${capsuleId}`)],
-      // Reads only rows that exist at every size, because a page that lists more Capsules takes longer, whatever the size of
-      // the Workspace.
+      // Reads only rows that every Workspace size has, because a page that lists more Capsules is slower even if the
+      // Workspace is no larger.
       ["list of 10 Capsules", get(`/api/v1/workspaces/${product.workspaceId}/capsules?limit=10`)],
       ["list of 20 Runs", get(`/api/v1/workspaces/${product.workspaceId}/runs?limit=20`)],
       ["command on a Capsule", rename]

@@ -10,7 +10,7 @@ test.each<[RunStatus | undefined, ReadonlyArray<string>, boolean]>([
   // approvers has approved it.
   ["waiting_approval", ["run.waiting_approval", "run.approved"], false],
   ["waiting_approval", ["run.superseded"], false],
-  // The status of a Run in progress does not reflect its events, because they change more than the status.
+  // The status of a Run in progress alone does not show that events arrived, because events change more than the status.
   ["running", ["run.started"], false],
   ["queued", ["run.queued"], false],
   ["succeeded", ["state.saved"], false],

@@ -93,7 +93,7 @@ const forgeOf = Effect.fnUntraced(function* (part: Part, gitdir: string) {
 describe.skipIf(isUnfit)("First pull request", () => {
   for (const part of parts) {
     it.live(
-      `the commands in docs/first-pull-request.md lead to a plan and a comment on a fake of ${part.section}`,
+      `the commands in docs/first-pull-request.md produce a plan and a comment when run against a fake ${part.section}`,
       () =>
         Effect.gen(function* () {
           const files = yield* FileSystem.FileSystem

@@ -22,7 +22,7 @@ export interface CurrentRights {
 }
 
 /**
- * Returns the higher of the member's role and the roles that teams grant for the Project and environment. If the person has
+ * Returns the highest of the member's role and the roles that teams grant for the Project and environment. If the person has
  * no membership, teams grant nothing.
  */
 export const effectiveRole = (held: Role | undefined, granted: ReadonlyArray<Role>): Role | undefined =>

@@ -64,7 +64,7 @@ const changeWords = (changes: unknown): string | undefined => {
   return counts.length === 0 ? "no changes" : counts.join(", ")
 }
 
-/** Returns the facts of a notice that people see, in display order. */
+/** Returns the facts that people see in a notice, in display order. */
 export const noticeFacts = ({ data, workspace }: SentNotice): ReadonlyArray<Fact> => {
   const given = isRecord(data) ? data : {}
   const capsule = given["capsule"]

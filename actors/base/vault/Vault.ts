@@ -80,8 +80,9 @@ export class Vault extends Context.Service<
       plain: Redacted.Redacted<string> | Redacted.Redacted<Uint8Array>
     ) => Effect.Effect<string>
     /**
-     * Seals a value before the transaction that stores it, because encryption would make other writers wait. In the transaction,
-     * `seal` of the same bytes at the same location then only stores the result. Does nothing for a value too long for memory.
+     * Seals a value before the transaction that stores it, because encryption would make other writers wait. When the
+     * transaction later calls `seal` with the same bytes and location, it only stores the result. Does nothing if the value
+     * is too large to hold in memory.
      */
     readonly sealAhead: (context: SealContext, plain: Redacted.Redacted<Uint8Array>) => Effect.Effect<void>
     /**

@@ -232,8 +232,9 @@ const fitting = (
 }
 
 /**
- * Renders the comment: the verdict, a row for each changed Capsule with risks first, one line for the unchanged Capsules, the
- * static review, and the marker by which svc finds the comment again. Omits whole rows if the comment would be too long.
+ * Renders the comment: the verdict, a row for each changed Capsule (those with risks first), one line for the unchanged
+ * Capsules, the static review, and the marker by which svc finds the comment again. Omits whole rows if the comment would be
+ * too long.
  */
 export const commentOf = (report: PullRequestReport, marker: string): string => {
   const changing = report.capsules.filter(({ verdict }) => verdict !== "unchanged").sort(byUrgency)

@@ -26,7 +26,7 @@ export const answererProblem = (
       })
 
 /**
- * Returns the reason why a response at `helperId` does not come from the server that received the request, according to the
+ * Returns the reason why the server that received the request cannot be the one responding at `helperId`, according to the
  * operator's current configuration.
  */
 export const serverProblem = (

@@ -50,7 +50,10 @@ export const poolProblem = (
 
 type Files = ConnectionSecrets["files"]
 
-/** If a new file has no variable, uses the variable of the file that it replaces, because people see only file names. */
+/**
+ * If a new file names no variable, keeps the variable of the file that it replaces, because people see file names and not
+ * variables.
+ */
 const replacedFiles = (given: Files | undefined, present: Files): Files =>
   given?.map((file) => {
     const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file

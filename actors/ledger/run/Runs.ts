@@ -22,7 +22,7 @@ export class Runs extends Context.Service<
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** Returns those files of the Run's module that the Run's commit changes. */
+    /** Returns the files in the Run's module that the Run's commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (

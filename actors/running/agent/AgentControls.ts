@@ -27,7 +27,7 @@ const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, chec
 export class AgentControls extends Context.Service<
   AgentControls,
   {
-    /** Returns the control for the preparation. It discards all reports. */
+    /** Returns a control object for the preparation that discards all reports. */
     readonly quiet: (run: RunRow) => RunControl
     /** Returns the control for the settlement. It appends to the agent's log and completes it. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>

@@ -2,7 +2,7 @@ import type { Schema } from "effect"
 import { containsRoundedNumber, isExactNumber } from "../../../schema/json/ExactNumbers.ts"
 import type { Bilingual, DeclaredVariable, InstallConfig, ReportVariable } from "../api/Types.ts"
 
-/** A question of the form. Answers to `secret` questions are sent once and never stored in the browser. */
+/** A question in the form. Answers to `secret` questions are sent once and never stored in the browser. */
 export interface FormField {
   readonly name: string
   readonly type: ReportVariable["type"]

@@ -21,7 +21,10 @@ interface FormDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks for the input of a change, and shows a refusal in the dialog. The dialog opens when it is mounted. */
+/**
+ * Asks for the input that a change needs, and shows any refusal in the dialog. The dialog opens when the component is
+ * mounted.
+ */
 export const FormDialog = ({
   title,
   children,

@@ -24,7 +24,7 @@ const instances = [
   { index_key: 4, attributes: null }
 ]
 
-test.each(ways)("a state is read instance by instance, with the text of each value: %o", async (way) => {
+test.each(ways)("a state is read one instance at a time, keeping the text of each value: %o", async (way) => {
   const contents = Option.getOrThrow(
     await read(
       bytesOf({

@@ -22,7 +22,7 @@ const answersOf = (answers: Answers) => answers.map(({ data }) => data)
 
 /**
  * The newest Run of each visible Capsule: `null` if the Capsule has never run, and absent while unknown. The Runs are
- * requested in blocks of the whole list, so that searching and scrolling do not request them again.
+ * requested for fixed blocks of the full, unfiltered list, so that searching and scrolling do not request them again.
  */
 const useLatestRuns = (
   workspaceId: string,
