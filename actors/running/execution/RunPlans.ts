@@ -144,15 +144,13 @@ export class RunPlans extends Context.Service<
           yield* vault.sealAhead(secretsPlace(workspaceId, runId), bytes)
         }),
         save: Effect.fn("RunPlans.save")(function* (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) {
+          const secrets = encodedAhead.get(plan.secrets) ?? encoded(plan.secrets)
           const marks = yield* keyedMarks(vault, plan.secrets.provided ?? [])
           yield* sql`INSERT INTO run_plans ${RunPlanRow.values(sql, {
             run_id: runId,
             plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
             lock_text: plan.lockText,
-            sealed_secrets: yield* vault.seal(
-              secretsPlace(workspaceId, runId),
-              encodedAhead.get(plan.secrets) ?? encoded(plan.secrets)
-            ),
+            sealed_secrets: yield* vault.seal(secretsPlace(workspaceId, runId), secrets),
             secret_rule: secretRuleVersion,
             provided_marks: marks.length === 0 ? null : ProvidedMarksJson.write(marks),
             consumed_outputs: encodeConsumed(plan.consumed),

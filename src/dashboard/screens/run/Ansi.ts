@@ -108,7 +108,8 @@ const sequence = new RegExp(
 const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g")
 
 // Like `control`, but without the `g` flag, so that `test` keeps no state. Most lines contain no such characters, so a
-// single test suffices. oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
+// single test suffices.
+// oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 
 /** Removes all escape sequences and control characters from a line, for search and download. */

@@ -65,8 +65,8 @@ const CarryOver = ({ run: { carriedFrom, differsFrom } }: { readonly run: Run })
           <p>{words.lines}</p>
           <ul className="addresses">
             {differsFrom.lines.map(({ side, text }, index) => (
-              // The index is the key, because lines are not unique and their order never changes. oxlint-disable-next-line
-              // react/no-array-index-key
+              // The index is the key, because lines are not unique and their order never changes.
+              // oxlint-disable-next-line react/no-array-index-key
               <li key={`${index} ${side} ${text}`}>
                 {side === "approved" ? "− " : "+ "}
                 <span className="visually-hidden">{words.sides[side]}: </span>
