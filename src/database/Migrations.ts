@@ -226,7 +226,7 @@ const asWritten: Translate = (_, statements) => statements
 
 const numberOf = (name: string) => Number.parseInt(name, 10)
 
-const loaderOf = (list: typeof migrations, translate: Translate = asWritten) =>
+const loaderOf = (list: typeof migrations, translate: Translate) =>
   Migrator.fromRecord(
     Record.map(list, (statements, name) =>
       Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -238,9 +238,6 @@ const loaderOf = (list: typeof migrations, translate: Translate = asWritten) =>
   )
 
 const migrateWith = (loader: Migrator.Loader<SqlClient.SqlClient>) => Migrator.make({})({ loader, table })
-
-/** Runs the migrations that have not been applied yet, unchanged, in one transaction. */
-export const migrateBy = (list: typeof migrations) => migrateWith(loaderOf(list))
 
 /** Evaluate this inside the migration's transaction, so that no other process applies a migration in between. */
 const shortened = (translate: Translate) =>

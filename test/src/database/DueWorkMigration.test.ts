@@ -1,10 +1,14 @@
 import { expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { databaseName } from "../../../src/database/DataFolder.ts"
 import { migrate } from "../../../src/database/Migrations.ts"
+import { controlPlane, testSettings } from "../../support/ControlPlane.ts"
 import { it } from "../../support/Effect.ts"
-import { marks } from "../../support/NothingDue.ts"
-import { at, beforeMigration, run } from "./support/EarlierRelease.ts"
+import { marks, nothingDue } from "../../support/NothingDue.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { at, beforeMigration, beforeMigrationIn, run } from "./support/EarlierRelease.ts"
 
 const plan = {
   workspace_id: "ws_a",
@@ -167,4 +171,129 @@ it.live(
         expect(yield* sql`SELECT name FROM sqlite_schema WHERE name LIKE 'cluster%'`).toEqual([])
       })
     )
+)
+
+const ids = {
+  workspace_id: "ws_aaaaaaaaaaaaaaaa",
+  project_id: "prj_aaaaaaaaaaaaaaaa",
+  source_id: "src_aaaaaaaaaaaaaaaa",
+  install_config_id: "icfg_aaaaaaaaaaaaaaaa"
+}
+const followed = { id: "snap_aaaaaaaaaaaaaaaa", resolved_commit: "a".repeat(40) }
+const planned = { id: "snap_bbbbbbbbbbbbbbbb", resolved_commit: "b".repeat(40) }
+const follower = "cap_aaaaaaaaaaaaaaaa"
+const unread = "src_bbbbbbbbbbbbbbbb"
+const planRun = "run_aaaaaaaaaaaaaaaa"
+const failedSync = "run_bbbbbbbbbbbbbbbb"
+
+/**
+ * Stores messages about a new commit for a Capsule, a plan that waits for a review, and a Source that no sync has read, together
+ * with these records.
+ */
+const underWay = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { workspace_id } = ids
+  const insert = (table: string, row: Readonly<Record<string, string | number | null>>) =>
+    sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`
+  yield* insert("workspaces", {
+    id: workspace_id,
+    handle: "b",
+    display_name: "b",
+    type: "organization",
+    created_at: at,
+    updated_at: at
+  })
+  yield* insert("projects", {
+    id: ids.project_id,
+    workspace_id,
+    name: "a",
+    slug: "a",
+    is_default: 1,
+    created_at: at,
+    updated_at: at
+  })
+  yield* insert("sources", { ...source, id: ids.source_id, workspace_id, name: "a", last_synced_at: at })
+  yield* insert("sources", { ...source, id: unread, workspace_id, name: "b", last_synced_at: null })
+  for (const snapshot of [followed, planned]) {
+    yield* insert("source_snapshots", {
+      ...snapshot,
+      workspace_id,
+      source_id: ids.source_id,
+      url: source.url,
+      ref: "main",
+      path: ".",
+      archive_digest: `sha256:${"0".repeat(64)}`,
+      archive_size_bytes: 1,
+      file_count: 1,
+      omitted: "[]",
+      repository_manifest: "absent",
+      warnings: "[]",
+      created_by_run_id: failedSync,
+      created_at: at
+    })
+  }
+  yield* insert("install_configs", {
+    id: ids.install_config_id,
+    workspace_id,
+    capsule_id: follower,
+    origin: "user",
+    module_path: ".",
+    contract_digest: "",
+    digest: "",
+    config: "{}",
+    created_at: at
+  })
+  yield* insert("capsules", {
+    ...capsule,
+    ...ids,
+    id: follower,
+    name: "a",
+    adopted_ref: "main",
+    adopted_path: ".",
+    adopted_commit: planned.resolved_commit,
+    stale_reasons: JSON.stringify([{ kind: "commit", sourceSnapshotId: followed.id }])
+  })
+  yield* insert("source_lanes", {
+    source_id: ids.source_id,
+    ref: "main",
+    path: ".",
+    source_snapshot_id: followed.id,
+    resolved_commit: followed.resolved_commit
+  })
+  const system = { ...run, workspace_id }
+  yield* insert("runs", {
+    ...system,
+    id: planRun,
+    status: "waiting_approval",
+    trigger_kind: "auto_update",
+    capsule_id: follower,
+    source_snapshot_id: planned.id,
+    resolved_commit: planned.resolved_commit
+  })
+  yield* insert("runs", { ...system, id: failedSync, type: "source_sync", status: "failed", source_id: unread })
+  const message = yield* stored
+  yield* message("Capsule", follower, "FollowLane", { sourceSnapshotId: followed.id, cause: failedSync, look: "user" })
+  yield* message("Capsule", follower, "ApplyFollowed", { planRunId: planRun })
+  yield* message("Source", unread, "Unread", { runId: failedSync })
+})
+
+it.live("a server that starts on an earlier release's database does the work of the unprocessed messages", () =>
+  Effect.gen(function* () {
+    const dataDir = yield* temporaryFolder
+    yield* beforeMigrationIn(`${dataDir}/${databaseName}`, 64, underWay)
+    yield* Effect.gen(function* () {
+      yield* nothingDue
+      const sql = yield* SqlClient.SqlClient
+      const decisions = yield* sql`SELECT d.source_snapshot_id, d.reason, r.type, r.trigger_kind
+        FROM auto_update_decisions d JOIN runs r ON r.id = d.run_id ORDER BY d.source_snapshot_id`
+      const plan = { type: "plan", trigger_kind: "auto_update" }
+      expect(decisions.map((row) => ({ ...row }))).toEqual([
+        { source_snapshot_id: followed.id, reason: "planned", ...plan },
+        { source_snapshot_id: planned.id, reason: "review", ...plan }
+      ])
+      const removed = yield* sql`SELECT id, status FROM sources WHERE removed_at IS NOT NULL`
+      expect(removed.map((row) => ({ ...row }))).toEqual([{ id: unread, status: "disabled" }])
+      expect(yield* sql`SELECT kind FROM stuck_work`).toEqual([])
+    }).pipe(Effect.provide(controlPlane(yield* testSettings({ dataDir }))))
+  }).pipe(Effect.provide(NodeServices.layer))
 )
