@@ -24,7 +24,7 @@ export const retention = {
   ),
   idempotency: period(
     Duration.hours(48),
-    "receipts of requests with an Idempotency-Key, and processed messages between actors",
+    "receipts of requests with an Idempotency-Key",
     "clients retry for a day or two, never for a week"
   ),
   emptySync: period(
@@ -251,30 +251,3 @@ export interface PolicyPeriods {
 export const RetentionPolicy = Context.Reference<PolicyPeriods>("svc/schema/records/RetentionPolicy", {
   defaultValue: () => ({ periods: {} })
 })
-
-const units = [
-  ["day", Duration.toMillis("1 day")],
-  ["hour", Duration.toMillis("1 hour")],
-  ["minute", Duration.toMillis("1 minute")],
-  ["second", 1000]
-] as const
-
-/**
- * Formats a period in the largest unit that divides it evenly. The largest unit is a day, which is used only for more than
- * two days.
- */
-const inWords = (after: Duration.Duration): string => {
-  const millis = Duration.toMillis(after)
-  const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
-  const [unit, size] = fits ?? (["second", 1000] as const)
-  const count = millis / size
-  return `${count} ${unit}${count === 1 ? "" : "s"}`
-}
-
-/** Returns the operations page's table of retention periods, as Markdown. */
-export const retentionTable = (): string =>
-  [
-    "| after | what ends or is removed | why |",
-    "|---|---|---|",
-    ...Object.values(retention).map(({ after, what, why }) => `| ${inWords(after)} | ${what} | ${why} |`)
-  ].join("\n")

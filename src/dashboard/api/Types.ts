@@ -10,7 +10,7 @@ import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/acc
 import type { AutoUpdateDecision as AutoUpdateDecisionSchema } from "../../../schema/records/AutoUpdate.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { Departure as DepartureSchema } from "../../../schema/records/Departure.ts"
-import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
+import type { AccountToken } from "../../../schema/records/AccountToken.ts"
 import type { AuditEvent as AuditEventSchema } from "../../../schema/records/AuditEvent.ts"
 import type {
   Capsule as CapsuleSchema,
@@ -166,7 +166,6 @@ export type InstallPlan = typeof InstallPlanSchema.Encoded
 export type RevisionPlan = typeof RevisionPlanSchema.Encoded
 export type Departure = typeof DepartureSchema.Encoded
 export type TokenRecord = typeof AccountToken.Encoded
-export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][number]
 export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly current: boolean }
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded

@@ -2,9 +2,36 @@ import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Duration } from "effect"
-import { periodOfKind, retention, retentionTable } from "../../../schema/records/Retention.ts"
+import { periodOfKind, retention } from "../../../schema/records/Retention.ts"
 
 const root = join(import.meta.dir, "../../..")
+
+const units = [
+  ["day", Duration.toMillis("1 day")],
+  ["hour", Duration.toMillis("1 hour")],
+  ["minute", Duration.toMillis("1 minute")],
+  ["second", 1000]
+] as const
+
+/**
+ * Formats a period in the largest unit that divides it evenly. The largest unit is a day, which is used only for more than
+ * two days.
+ */
+const inWords = (after: Duration.Duration): string => {
+  const millis = Duration.toMillis(after)
+  const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
+  const [unit, size] = fits ?? (["second", 1000] as const)
+  const count = millis / size
+  return `${count} ${unit}${count === 1 ? "" : "s"}`
+}
+
+/** Returns the operations page's table of retention periods, as Markdown. */
+const retentionTable = (): string =>
+  [
+    "| after | what ends or is removed | why |",
+    "|---|---|---|",
+    ...Object.values(retention).map(({ after, what, why }) => `| ${inWords(after)} | ${what} | ${why} |`)
+  ].join("\n")
 
 test("the retention page in the documentation contains the retention table", () => {
   const page = readFileSync(join(root, "docs/operations/retention.md"), "utf8")

@@ -1,4 +1,5 @@
-import type { TokenRecord, TokenScope } from "../../../../src/dashboard/api/Types.ts"
+import type { AccountTokenScopeCatalog } from "../../../../schema/records/AccountToken.ts"
+import type { TokenRecord } from "../../../../src/dashboard/api/Types.ts"
 import { me } from "./People.ts"
 import { ago, text } from "./Seeds.ts"
 import { workspaceId } from "./Workspaces.ts"
@@ -42,7 +43,7 @@ export const tokens: ReadonlyArray<TokenRecord> = [
   }
 ]
 
-export const tokenScopes: ReadonlyArray<TokenScope> = [
+export const tokenScopes: (typeof AccountTokenScopeCatalog.Encoded)["scopes"] = [
   {
     scope: "read",
     label: text("Read", "読み取り"),
