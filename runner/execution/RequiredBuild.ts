@@ -12,6 +12,6 @@ export const requiredBuild = Effect.fnUntraced(function* (build: BuildReference 
   return yield* runnerFailure(
     "prepare_failed",
     "prepare",
-    "What the source build of this plan made is gone. Plan again."
+    "The source build of this plan no longer exists. Plan again."
   )
 })

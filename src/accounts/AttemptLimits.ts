@@ -28,7 +28,7 @@ export type Attempt = keyof typeof perMinute
  * - `address`: from one address for all accounts (an office or a household)
  * - `device`: in one browser in which the person has signed in before
  */
-const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
+const signInsPerMinute = { account: 10, address: 60, device: 20 } as const
 
 /**
  * Maximum number of attempts per minute that unknown devices can make on one account before further attempts are delayed.
@@ -137,13 +137,13 @@ export class AttemptLimits extends Context.Service<
         if (device !== undefined) {
           // Each person has a separate budget in each browser, so nobody else who uses the browser, or who planted the
           // browser's id, can use that budget up.
-          return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
+          return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, signInsPerMinute.device)
         }
-        if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)
+        if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, signInsPerMinute.address)
         if (account === undefined) return
         yield* consumeOne(
           `enter:sa:${fold(`${named(account)} ${subscriber(address ?? "")}`)}`,
-          entrancePerMinute.account
+          signInsPerMinute.account
         )
         yield* spend(`enter:s:${fold(named(account))}`, unhurriedPerMinute).pipe(Effect.catch(() => delayed))
       }, Effect.asVoid)

@@ -44,7 +44,7 @@ export const BackupManifest = Schema.Struct({
   release: Schema.optionalKey(Schema.String),
   /** Ids of the master keys needed to decrypt the database's secrets. */
   neededKeyIds: Schema.Array(Schema.String),
-  /** Whether the backup includes snapshots and builds. */
+  /** `included` if the backup contains snapshots and builds. */
   files: Schema.Literals(["included", "left_out"]),
   entries: Schema.Array(BackupEntry),
   /** Files that existing Capsules need, but that were missing or damaged when the backup was written. */

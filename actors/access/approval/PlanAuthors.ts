@@ -8,9 +8,7 @@ import { AutoUpdateAuthorsJson, type CapsuleRow } from "../../ledger/capsule/Cap
 import type { RunRow } from "../../ledger/run/RunRow.ts"
 import { PlanAuthorRow } from "./ApprovalRows.ts"
 
-/**
- * Who or what started the plan, and how. `tokenId` is the personal access token that the starter used, if any.
- */
+/** The author and trigger of a plan. `tokenId` is the personal access token that the author used, if any. */
 export interface PlanStart {
   readonly createdBy: string | undefined
   readonly tokenId?: string | undefined

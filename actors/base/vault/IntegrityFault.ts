@@ -5,7 +5,7 @@ import { hasProperty } from "effect/Predicate"
 export const integrityFault = {
   code: "integrity_fault",
   message:
-    "A stored secret does not open where it lies: the database was changed by something else than this service, or a part of it comes from elsewhere. Nothing was done with it. The operator finds the record in the log and with `svc doctor`; enter the value again, or restore a backup."
+    "svc cannot decrypt a stored secret, because another program changed the database or part of it comes from another installation. svc has not used the secret. An operator can find the record in the log and with `svc doctor`. Enter the value again, or restore a backup."
 } as const
 
 /**

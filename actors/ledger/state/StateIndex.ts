@@ -52,7 +52,7 @@ const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 
 const Revision = rowShape({ newest: Schema.Int, unchecked: Schema.Int })
 type Revision = RowOf<typeof Revision.columns>
 
-/** What is known about a StateVersion before its transaction. */
+/** The fields of a StateVersion that are available before its transaction. */
 export type PreparedIndex = Omit<IndexedState, "id" | "createdAt">
 
 /** The entries of a state, with the index rows that they replace. */

@@ -55,7 +55,7 @@ export interface NewStateVersion {
   readonly stateUploadId?: StateUploadId | undefined
 }
 
-/** What is known about a new StateVersion before its transaction. */
+/** The fields of a new StateVersion that are available before its transaction. */
 export type PreparedStateVersion = Pick<
   NewStateVersion,
   "workspaceId" | "capsuleId" | "runId" | "generation" | "state" | "leftOverStateId" | "stateUploadId"

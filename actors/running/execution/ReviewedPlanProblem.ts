@@ -66,6 +66,6 @@ export const savedPlan = <Saved extends { readonly build?: unknown }>(
     return refused("plan_not_usable", "The saved plan is gone. Plan again.")
   }
   return saved.build !== undefined && !hasBuild
-    ? refused("plan_not_usable", "What the source build of this plan made is gone. Plan again.")
+    ? refused("plan_not_usable", "The source build of this plan no longer exists. Plan again.")
     : Result.succeed({ ...saved, planDigest })
 }

@@ -46,7 +46,7 @@ export class InstallLinkApi extends describedGroup("installLink", "Install links
     describedRoute(
       everyone,
       "Open an install link",
-      "A valid link redirects to the creation flow under its canonical address. Any other is refused as a whole, with a page that says why. Nothing is created."
+      "A valid link redirects to the creation flow under its canonical address. If any part of a link is invalid, the response is a page with the reason. The route creates nothing."
     )
   )
 ) {}

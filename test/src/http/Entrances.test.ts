@@ -38,7 +38,7 @@ const entrances = Object.entries(paths).flatMap(([path, methods]) =>
 
 const documented = () => {
   const page = readFileSync(new URL("../../../docs/security.md", import.meta.url), "utf8")
-  const [, section = ""] = page.split("## Entrances without a credential\n")
+  const [, section = ""] = page.split("## Routes without a credential\n")
   const rows = section.split("\n## ")[0]?.split("\n") ?? []
   return rows
     .filter((row) => row.startsWith("| `"))
