@@ -23,7 +23,7 @@ import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./Insta
 import { checkMayDepend, filledInputs, insertDependencies } from "./InstallDependencies.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
-import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
+import { FindingsJson } from "../../ledger/run/CoordinatorSteps.ts"
 import { providedService } from "../../base/Provided.ts"
 import { ModuleScanJson } from "../../ledger/source/SourceRow.ts"
 import {

@@ -19,7 +19,7 @@ import {
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import { storedRecord } from "../../base/database/StoredRecord.ts"
-import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
+import { FindingsJson } from "../../ledger/run/CoordinatorSteps.ts"
 
 /** Install plans. */
 export const InstallPlanRow = table("install_plans", {

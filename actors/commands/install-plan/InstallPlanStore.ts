@@ -7,7 +7,7 @@ import { StateUploads } from "../../ledger/state/StateUploads.ts"
 import { Vault } from "../../base/vault/Vault.ts"
 import type { VariableValues } from "../../ledger/configuration/InstallConfigStore.ts"
 import { InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
-import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
+import { FindingsJson } from "../../ledger/run/CoordinatorSteps.ts"
 
 const place = (workspaceId: WorkspaceId, id: InstallPlanId) => ({
   table: "install_plans",

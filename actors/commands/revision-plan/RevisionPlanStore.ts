@@ -11,7 +11,7 @@ import {
 } from "../../../schema/records/Ids.ts"
 import { nextActionOf, RevisionPlan, RevisionPlanPhase } from "../../../schema/records/InstallPlan.ts"
 import { now } from "../../base/Identity.ts"
-import { FindingsJson } from "../../ledger/run/FindingsJson.ts"
+import { FindingsJson } from "../../ledger/run/CoordinatorSteps.ts"
 import { type PlanEnd, readPlanEnd, voidFinding } from "../../ledger/run/PlanEnd.ts"
 import { present } from "../../ledger/run/RunRow.ts"
 import { type ChangesOf, Flag, type NewRowOf, type RowOf, table } from "../../base/database/Table.ts"

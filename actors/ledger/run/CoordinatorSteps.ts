@@ -1,7 +1,12 @@
-import type { Finding } from "../../../schema/records/CompatibilityReport.ts"
+import { Schema } from "effect"
+import { Finding } from "../../../schema/records/CompatibilityReport.ts"
 import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import type { RunDiagnostic } from "../../../schema/records/Run.ts"
+import { jsonText } from "../../base/database/StoredRecord.ts"
 import { EvidenceJson, isSpeculative, type RunRow } from "./RunRow.ts"
+
+/** JSON column codec for the findings of a coordinator. */
+export const FindingsJson = jsonText(Schema.Array(Finding))
 
 /** What a coordinator does after it has read its current Run: it waits for the Run, uses the result, or fails. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
