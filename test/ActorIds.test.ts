@@ -31,7 +31,7 @@ const asText: Readonly<Record<string, string>> = {
   "actors/base/vault/DataKeys.ts: workspaceId": ofNobody,
   "actors/base/vault/SealedPlaces.ts: workspaceId": "an expression of SQL, and what it finds in any table",
   "actors/base/vault/Sealing.ts: workspaceId": "a part of the place that a sealed value is bound to, compared as text",
-  "actors/ledger/workspace/WorkspaceList.ts: selectedWorkspaceId":
+  "actors/ledger/workspace/Workspaces.ts: selectedWorkspaceId":
     "from a query: text that is no id is refused as a foreign one"
 }
 

@@ -260,7 +260,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "what became of what between two states"
   ],
   "actors/base/vault/DataKeys.ts": ["actors/base/vault/Rotation", "a cache of keys, and their age"],
-  "actors/ledger/workspace/WorkspaceList.ts": ["actors/ledger/workspace/Workspaces", "a page and its order"],
   "actors/commands/attention/ChangeNeeds.ts": [
     "actors/commands/attention/ChangeNeeds",
     "leaves out drafts, stale plans, and Capsules whose rule carries no approval over"
