@@ -30,6 +30,9 @@ const packages = ["bubblewrap", "ca-certificates", "git", "iproute2", "passt", "
 
 const user = { name: "svc", id: 10001, home: "/var/lib/svc" }
 
+/** Folder for backups, apart from the data. A new named volume takes its owner and mode from here. */
+const backups = "/srv/backups"
+
 const environment = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   SVC_DATA_DIR: `${user.home}/data`,
@@ -52,7 +55,7 @@ const run = Effect.fn("image.run")(function* (
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-/** Builds the base image: a minimal Debian with the packages that svc requires, and its user. */
+/** Builds the base image: a minimal Debian with the packages that svc requires, its user, and the user's folder for backups. */
 const writeBase = Effect.fn("image.writeBase")(function* (
   { mirror, suite, target }: ImageOptions,
   file: string,
@@ -72,6 +75,7 @@ const writeBase = Effect.fn("image.writeBase")(function* (
       ...unread,
       "--dpkgopt=path-include=/usr/share/doc/*/copyright",
       `--customize-hook=chroot "$1" ${account}`,
+      `--customize-hook=chroot "$1" install -d -m 0700 -o ${user.name} -g ${user.name} ${backups}`,
       suite,
       file,
       ...(mirror === undefined ? [] : [mirror])

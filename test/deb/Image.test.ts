@@ -71,6 +71,8 @@ describe.skipIf(!possible)("OCI image", () => {
           ])
         }
         expect(yield* files.exists(`${image}/root/usr/local/bin/tofu`)).toBe(false)
+        const backups = yield* succeed("stat", ["--format", "%u:%g %a", `${image}/root/srv/backups`])
+        expect(backups.trim()).toBe("10001:10001 700")
 
         const user = `setpriv --reuid ${config.User} --regid ${config.User} --init-groups --inh-caps=-all --bounding-set=-all`
         // The settings that docs/install.md lists for a port published on loopback only.

@@ -57,6 +57,9 @@ describe("Operations files", () => {
     Effect.gen(function* () {
       const image = yield* textOf("operations/Containerfile")
       expect(variablesIn(image).filter((name) => !known.has(name))).toEqual([])
+      // The owner of a new volume is the owner of its folder in the image.
+      expect(image).toContain("--volume svc-backups:/srv/backups")
+      expect(image).toContain("install -d -m 0700 -o svc -g svc /srv/backups")
       const profile: {
         readonly defaultAction: string
         readonly syscalls: ReadonlyArray<{ readonly names: ReadonlyArray<string> }>
