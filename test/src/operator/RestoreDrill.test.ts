@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test"
 import { Effect, FileSystem, Option, Redacted } from "effect"
 import { PasswordSignIn } from "../../../actors/access/account/PasswordSignIn.ts"
 import { SigningKeys } from "../../../actors/access/issuer/SigningKeys.ts"
+import { shellBlocks } from "../../support/DocumentedBlocks.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { documentedCommands, programs, runDocumented } from "./support/DocumentedCommands.ts"
 import { serve } from "./support/Server.ts"
@@ -136,6 +137,41 @@ describe("Restore drill", () => {
         yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
         expect(yield* verifies(yield* signs)).toMatchObject({ claims })
       }).pipe(Effect.provide(services))
+    })
+  )
+
+  live("going back after an upgrade works as documented, but with a different folder and user", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const root = yield* folder
+      const machine = { root, programs: `${root}/bin`, isForeign: false }
+      yield* programs(machine.programs)
+      yield* files.makeDirectory(`${root}/srv`)
+      const dataDir = `${root}/var/lib/svc/data`
+      yield* files.makeDirectory(`${root}/var/lib/svc`, { recursive: true })
+      const pages = shellBlocks("upgrade.md")
+      const follow = Effect.fnUntraced(function* (script: string | undefined) {
+        const { code, text } = yield* runDocumented(script ?? "false", machine)
+        expect([code, code === 0 ? "" : text]).toEqual([0, ""])
+      })
+      const create = Effect.fnUntraced(function* (email: string) {
+        const args = ["admin", "create-user", "--email", email, "--password-stdin", "--data-dir", dataDir]
+        expect((yield* svc(args, password)).code).toBe(0)
+      })
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { services } = yield* serve(dataDir)
+          yield* Effect.provide(keysStored, services)
+          yield* create("ada@example.com")
+          yield* follow(pages.find(({ script }) => script.includes("svc backup"))?.script)
+          yield* create("later@example.com")
+        })
+      )
+      yield* follow(pages.find(({ mark }) => mark === "go back: data")?.script)
+      const people = yield* svc(["admin", "users", "list", "--data-dir", dataDir])
+      expect(people.out).toContain("ada@example.com")
+      expect(people.out).not.toContain("later@example.com")
+      expect(yield* files.exists(`${dataDir}.upgraded/svc.sqlite`)).toBe(true)
     })
   )
 })
