@@ -1,21 +1,44 @@
-import { describe, expect, test } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { packagedPages } from "../scripts/packages/DebPackage.ts"
+import { it } from "./support/Effect.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
+const packaged = packagedPages(root).pipe(Effect.provide(NodeServices.layer))
 
-describe("Documented units", () => {
-  test("the Documentation of every systemd unit is a page that the Debian package contains", () => {
-    const units = ["docs", "examples"].flatMap((folder) =>
-      [...new Bun.Glob("**/*.service").scanSync({ cwd: `${root}${folder}` })].map((name) => `${folder}/${name}`)
-    )
-    expect(units).toContain("docs/operations/svc.service")
-    const packaged = readFileSync(`${root}scripts/packages/DebPackage.ts`, "utf8")
-    for (const unit of units) {
-      const [, place = ""] = /^Documentation=(.*)$/m.exec(readFileSync(`${root}${unit}`, "utf8")) ?? []
-      if (place === "") continue
-      const page = place.replace("file:///usr/share/doc/svc/", "")
-      expect([unit, existsSync(`${root}docs/${page}`), packaged.includes(`"${page}"`)]).toEqual([unit, true, true])
-    }
-  })
+describe("Pages of the Debian package", () => {
+  it.live("the Documentation of every systemd unit is a page that the Debian package contains", () =>
+    Effect.gen(function* () {
+      const pages = yield* packaged
+      const units = ["docs", "examples"].flatMap((folder) =>
+        [...new Bun.Glob("**/*.service").scanSync({ cwd: `${root}${folder}` })].map((name) => `${folder}/${name}`)
+      )
+      expect(units).toContain("docs/operations/svc.service")
+      for (const unit of units) {
+        const [, place = ""] = /^Documentation=(.*)$/m.exec(readFileSync(`${root}${unit}`, "utf8")) ?? []
+        if (place === "") continue
+        const page = place.replace("file:///usr/share/doc/svc/", "")
+        expect([unit, existsSync(`${root}docs/${page}`), pages.includes(page)]).toEqual([unit, true, true])
+      }
+    })
+  )
+
+  it.live("a page of the Debian package links only to pages in the package, or for builders and programs", () =>
+    Effect.gen(function* () {
+      const pages = yield* packaged
+      expect(pages).toContain("webhooks/github.md")
+      const lost = pages.flatMap((page) => {
+        const text = page.endsWith(".md") ? readFileSync(`${root}docs/${page}`, "utf8") : ""
+        return [...text.matchAll(/\]\(([^():#]+)(?:#[^()]*)?\)/g)]
+          .map(([, target = ""]) => join(dirname(page), target))
+          .filter((target) => !/^(?:\.\.|builders|packages)\//.test(target) && !pages.includes(target))
+          .map((target) => `${page}: ${target}`)
+      })
+      expect(lost).toEqual([])
+    })
+  )
 })

@@ -49,30 +49,20 @@ Description: Git-driven control plane for OpenTofu and Terraform modules
  One process with an SQLite database and a dashboard.
 `
 
-const pages = [
-  "operations.md",
-  ...[
-    "audit",
-    "backup",
-    "isolation",
-    "master-key",
-    "metrics",
-    "policy",
-    "queue",
-    "recovery",
-    "retention",
-    "service",
-    "settings",
-    "troubleshooting"
-  ].map((chapter) => `operations/${chapter}.md`),
-  "install.md",
-  "upgrade.md",
-  "tls.md",
-  "security.md",
-  "quickstart.md",
-  "terminal.md",
-  "agents.md"
-]
+/** Folders of docs/ whose files the package contains. It does not contain the pages for builders and for programs. */
+const pageFolders = ["", "operations", "webhooks"]
+
+/** Returns the pages of the package and the files beside them, as paths below docs/. */
+export const packagedPages = Effect.fn("deb.packagedPages")(function* (root: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const found = yield* Effect.forEach(pageFolders, (folder) =>
+    Effect.map(files.readDirectory(path.join(root, "docs", folder)), (names) =>
+      names.filter((name) => folder !== "" || name.endsWith(".md")).map((name) => path.join(folder, name))
+    )
+  )
+  return found.flat().toSorted()
+})
 
 /** Assembles the package in a temporary folder and returns its path. The same binary and commit produce the same bytes. */
 export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revision, root, target }: DebOptions) {
@@ -105,7 +95,8 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
   for (const name of ["Caddyfile", "nginx.conf"]) {
     yield* write(`usr/share/doc/svc/examples/proxies/${name}`, yield* source(`examples/proxies/${name}`))
   }
-  for (const name of pages) yield* write(`usr/share/doc/svc/${name}`, yield* source(`docs/${name}`))
+  for (const name of yield* packagedPages(root))
+    yield* write(`usr/share/doc/svc/${name}`, yield* source(`docs/${name}`))
   yield* write("usr/share/doc/svc/NOTICE", yield* source("NOTICE"))
   yield* write("usr/share/doc/svc/copyright", yield* source("LICENSE"))
   const notices = path.join(path.dirname(binary), "THIRD-PARTY-LICENSES.txt")
