@@ -13,8 +13,17 @@ const createdBy = (statements: ReadonlyArray<string>) =>
 /**
  * Returns the reason why a server of the previous release could not continue after this statement, or `undefined` if it could.
  */
-const breakageOf = (statement: string, created: ReadonlySet<string>): string | undefined => {
+const breakageOf = (
+  statement: string,
+  created: ReadonlySet<string>,
+  statements: ReadonlyArray<string> = []
+): string | undefined => {
   const text = words(statement)
+  const [, replaced] = /^DROP INDEX (\w+)$/.exec(text) ?? []
+  // An index without uniqueness decides only how fast the previous release reads, if one with the same name follows.
+  if (replaced !== undefined && statements.some((each) => words(each).startsWith(`CREATE INDEX ${replaced} `))) {
+    return undefined
+  }
   const isNew = (pattern: RegExp) => created.has(pattern.exec(text)?.[1] ?? "")
   if (/^(?:CREATE TABLE|CREATE INDEX|INSERT INTO|UPDATE) /.test(text)) return undefined
   if (text.startsWith("CREATE UNIQUE INDEX ")) {
@@ -35,7 +44,7 @@ test("migrations are only additive, so the previous release is not affected", ()
     if (Number.parseInt(name, 10) < additiveFrom) return []
     const created = createdBy(statements)
     return statements.flatMap((statement) => {
-      const reason = breakageOf(statement, created)
+      const reason = breakageOf(statement, created, statements)
       return reason === undefined ? [] : [`${name}: ${words(statement).slice(0, 80)}: ${reason}`]
     })
   })
@@ -54,6 +63,7 @@ test("the check detects every kind of statement that would break a server of the
     "CREATE UNIQUE INDEX runs_by_type ON runs (type)",
     "CREATE TRIGGER runs_guard BEFORE UPDATE ON runs BEGIN SELECT 1; END",
     "DROP TRIGGER capsule_wait",
+    "DROP INDEX runs_by_type",
     "DELETE FROM runs"
   ]
   const accepted = [
@@ -68,4 +78,7 @@ test("the check detects every kind of statement that would break a server of the
   ]
   expect(refused.filter((statement) => breakageOf(statement, created) === undefined)).toEqual([])
   expect(accepted.filter((statement) => breakageOf(statement, created) !== undefined)).toEqual([])
+  const dropped = "DROP INDEX runs_by_type"
+  expect(breakageOf(dropped, created, [dropped, "CREATE INDEX runs_by_type ON runs (id)"])).toBeUndefined()
+  expect(breakageOf(dropped, created, [dropped, "CREATE UNIQUE INDEX runs_by_type ON runs (id)"])).toBeDefined()
 })

@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import type { Run } from "../../../../schema/records/Run.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, bound, demoConnection, note, replanned } from "../../../support/Journey.ts"
+import { plainTerraform } from "../../../support/PlainTerraform.ts"
 import { demo, TestPlane } from "../../../support/TestPlane.ts"
 import { admin, ruled } from "../../support/ApprovalSteps.ts"
 import { approveChange, planLane, reasonsOf, speculated } from "../../support/ChangeSteps.ts"
@@ -14,7 +15,6 @@ import { Operator, operatorPlaneWith } from "../../support/OperatorPlane.ts"
 
 setDefaultTimeout(300_000)
 
-const terraform = Bun.which("terraform")
 const folder = mkdtempSync(join(tmpdir(), "svc-tool-"))
 const tool = join(folder, "terraform")
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -25,8 +25,8 @@ const installTool = (later: number) => {
     tool,
     `#!/bin/sh
 case "$1" in
-  version) ${terraform} "$@" | sed -E 's/([0-9]+\\.[0-9]+\\.)[0-9]+/\\1${90 + later}/' ;;
-  *) exec ${terraform} "$@" ;;
+  version) ${plainTerraform} "$@" | sed -E 's/([0-9]+\\.[0-9]+\\.)[0-9]+/\\1${90 + later}/' ;;
+  *) exec ${plainTerraform} "$@" ;;
 esac
 `
   )
@@ -57,7 +57,7 @@ const approved = Effect.fnUntraced(function* (change: Run) {
   yield* approveChange(yield* admin, change)
 })
 
-describe.skipIf(terraform === null)("An approved change under another tool", () => {
+describe.skipIf(Bun.which("terraform") === null)("An approved change under another tool", () => {
   tests.live("an approved change needs another approval if the lane's lock file chooses another provider version", () =>
     Effect.gen(function* () {
       const { commit, moveBranch } = yield* TestPlane
