@@ -92,6 +92,8 @@ export class ChangeApprovals extends Context.Service<
     ) => Effect.Effect<ChangeApproval, ApiError>
     /** Returns, in the caller's transaction, the valid approvals. Omits withdrawn approvals. */
     readonly live: (id: RunId) => Effect.Effect<ReadonlyArray<ChangeApprovalRow>>
+    /** Returns true if the valid approvals are now enough for every approval rule of the Capsule. */
+    readonly isApproved: (id: RunId) => Effect.Effect<boolean>
     /** Records, in the caller's transaction, the plan of the lane to which these approvals were carried over. */
     readonly carried: (approvals: ReadonlyArray<ChangeApprovalRow>, to: RunId) => Effect.Effect<void>
   }
@@ -118,6 +120,12 @@ const make = Effect.gen(function* () {
   const live = Effect.fnUntraced(function* (id: RunId) {
     return yield* ChangeApprovalRow.rows(sql)`SELECT * FROM change_approvals WHERE run_id = ${id}
       AND withdrawn_at IS NULL ORDER BY created_at, id`
+  }, Effect.orDie)
+
+  const isApproved = Effect.fn("ChangeApprovals.isApproved")(function* (id: RunId) {
+    if ((yield* live(id)).length === 0) return false
+    const [run] = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`
+    return run !== undefined && (yield* withSql(planApproval(run))).decision.state === "approved"
   }, Effect.orDie)
 
   const find = Effect.fnUntraced(function* (id: RunId, changeApprovalId: string) {
@@ -238,6 +246,7 @@ const make = Effect.gen(function* () {
       return toChangeApproval(withdrawn)
     }, transaction(sql)),
     live,
+    isApproved,
     carried: Effect.fn("ChangeApprovals.carried")(function* (approvals, to) {
       for (const { id } of approvals) {
         yield* sql`UPDATE change_approvals SET ${ChangeApprovalRow.changes(sql, { carried_to_run_id: to })}

@@ -11,6 +11,8 @@ export interface ReportedCapsule {
   readonly url: string
   readonly summary?: PlanSummary | undefined
   readonly risks: ReadonlyArray<PullRequestRisk>
+  /** Digest of the change that the plan makes. */
+  readonly changeDigest?: string | undefined
   /** The people or roles whose approval is missing, or the reason for a refusal. */
   readonly note?: string | undefined
 }
@@ -178,10 +180,23 @@ const riskText = (risks: ReadonlyArray<PullRequestRisk>): string =>
 const titleOf = ({ environment, name, url }: ReportedCapsule) =>
   `[${codeSpan(`${name} (${environment})`)}](${target(url)})`
 
+/** Number of digits of a change digest that a row shows. */
+const shownDigest = 12
+
+const changeText = ({ changeDigest, summary }: Pick<ReportedCapsule, "changeDigest" | "summary">): string =>
+  [
+    summaryText(summary),
+    ...(changeDigest === undefined
+      ? []
+      : [codeSpan(changeDigest.slice(changeDigest.indexOf(":") + 1).slice(0, shownDigest))])
+  ]
+    .filter((part) => part !== "")
+    .join(" ")
+
 const rowOf = (capsule: ReportedCapsule): string => {
-  const { note, risks, summary, verdict } = capsule
+  const { note, risks, verdict } = capsule
   const words = note === undefined ? verdictWords[verdict] : `${verdictWords[verdict]}: ${codeSpan(note, 120)}`
-  return `| ${titleOf(capsule)} | ${words} | ${summaryText(summary)} | ${riskText(risks)} |`
+  return `| ${titleOf(capsule)} | ${words} | ${changeText(capsule)} | ${riskText(risks)} |`
 }
 
 const tableHead = ["| Capsule | State | Changes | Risks |", "| --- | --- | --- | --- |"]

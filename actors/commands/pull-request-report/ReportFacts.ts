@@ -124,11 +124,12 @@ export class ReportFacts extends Context.Service<
         verdict: ReportedCapsule["verdict"]
       ) {
         if (verdict === "refused") return judged.refusal_message ?? undefined
-        if (verdict !== "needs_approval") return undefined
+        if (verdict !== "needs_approval" && verdict !== "planned") return undefined
         const rules = yield* awaitedApprovals(sql, judged)
-        return rules
+        const awaited = rules
           .map((rule) => `${rule.approvers} of ${"team" in rule ? rule.team : `${rule.role} or above`}`)
           .join(", ")
+        return verdict === "planned" ? `needs ${awaited}` : awaited
       })
 
       /** Explains why the plan of a queued commit is not approved. The explanation is for people who see only the status. */
@@ -163,7 +164,7 @@ export class ReportFacts extends Context.Service<
           speculative: speculative && { status: speculative.status, changes: changesSomething(speculative) },
           queued: queued?.kind,
           isRefused: judged.refusal_message !== null,
-          approvals: judged.run_id === null ? 0 : (yield* approvals.live(judged.run_id)).length,
+          isApproved: judged.run_id !== null && (yield* approvals.isApproved(judged.run_id)),
           isMerged: row.state === "merged",
           plan:
             plan === undefined
@@ -178,6 +179,7 @@ export class ReportFacts extends Context.Service<
           verdict,
           url: `${at}/${shown === undefined ? `capsules/${judged.id}` : `runs/${shown.id}`}`,
           summary: shown?.planSummary,
+          changeDigest: shown?.changeDigest,
           risks: [
             ...undoneBy(plan === undefined ? speculative?.base : undefined),
             ...risksOf(shown?.resourceChanges ?? [])

@@ -38,6 +38,7 @@ const Progress = rowShape({
   summary: Schema.NullOr(SummaryJson),
   base: Schema.NullOr(BaseJson),
   approvals: Schema.Int,
+  needed: Schema.Int,
   plan_id: Schema.NullOr(runId),
   plan_status: Schema.NullOr(RunStatus),
   plan_summary: Schema.NullOr(SummaryJson),
@@ -76,6 +77,9 @@ export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
   const rows = yield* Progress.rowsOnce(sql)`SELECT j.*, p.state, c.workspace_id, c.project_id, c.environment, s.status,
       json_extract(s.evidence, '$.planSummary') AS summary, json_extract(s.evidence, '$.base') AS base,
       (SELECT COUNT(*) FROM change_approvals a WHERE a.run_id = j.run_id AND a.withdrawn_at IS NULL) AS approvals,
+      (SELECT COALESCE(MAX(b.approvers), 1) FROM approval_rules b WHERE b.workspace_id = c.workspace_id
+        AND (b.project_id IS NULL OR b.project_id = c.project_id)
+        AND (b.environment IS NULL OR b.environment = c.environment)) AS needed,
       m.id AS plan_id, m.status AS plan_status, json_extract(m.evidence, '$.planSummary') AS plan_summary,
       json_extract(m.plan_details, '$.differsFrom.runId') AS differs_from, a.id AS apply_id, a.status AS apply_status
     FROM pull_request_capsules j JOIN pull_requests p ON p.id = j.pull_request_id AND p.head_commit = j.head_commit
@@ -101,7 +105,9 @@ export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
         speculative:
           row.status === null ? undefined : { status: row.status, changes: changes(row.run_id, row.summary) },
         isRefused: row.refusal_message !== null,
-        approvals: row.approvals,
+        // Everybody who approved could have approved when they did. Only the report for the forge and the page of the pull
+        // request compare these approvals with the rules of today.
+        isApproved: row.approvals > 0 && row.approvals >= row.needed,
         isMerged: row.state === "merged",
         plan:
           row.plan_status === null

@@ -14,8 +14,8 @@ export interface CapsuleFacts {
   readonly speculative: ReportedPlan | undefined
   /** True if svc may not plan the head. */
   readonly isRefused: boolean
-  /** Number of people who approved the change in the pull request. */
-  readonly approvals: number
+  /** True if enough people have approved the change in the pull request. */
+  readonly isApproved: boolean
   readonly isMerged: boolean
   /** The lane's plan after the merge. */
   readonly plan: (ReportedPlan & { readonly differs: boolean }) | undefined
@@ -46,13 +46,13 @@ const ofUnreviewable = (status: RunStatus): CapsuleVerdict | undefined => {
 /** The verdict on a plan with changes for a commit that a merge queue tests. */
 export const verdictOfQueued = { approved: "approved", differs: "differs", unapproved: "needs_approval" } as const
 
-const ofProposal = ({ approvals, isRefused, queued, speculative }: CapsuleFacts): CapsuleVerdict => {
+const ofProposal = ({ isApproved, isRefused, queued, speculative }: CapsuleFacts): CapsuleVerdict => {
   if (speculative === undefined) return isRefused ? "refused" : "planning"
   const unreviewable = ofUnreviewable(speculative.status)
   if (unreviewable !== undefined) return unreviewable
   if (!speculative.changes) return "unchanged"
   if (queued !== undefined) return verdictOfQueued[queued]
-  return approvals > 0 ? "approved" : "planned"
+  return isApproved ? "approved" : "planned"
 }
 
 const ofApply = (apply: RunStatus): CapsuleVerdict => {

@@ -114,7 +114,11 @@ describe("Pull request comment", () => {
     const text = commentOf(
       report([
         capsule("dns", "unchanged"),
-        capsule("web", "needs_approval", { summary: { ...none, add: 2, change: 1 }, note: "owner or admin" }),
+        capsule("web", "needs_approval", {
+          summary: { ...none, add: 2, change: 1 },
+          note: "owner or admin",
+          changeDigest: `hmac-sha256:${"0123456789abcdef".repeat(4)}`
+        }),
         capsule("db", "planned", {
           summary: { ...none, replace: 1 },
           risks: [{ kind: "replaces", address: "aws_db_instance.main" }]
@@ -129,7 +133,7 @@ describe("Pull request comment", () => {
       "| Capsule | State | Changes | Risks |",
       "| --- | --- | --- | --- |",
       "| [`db (production)`](<https://svc.example.com/w/acme/runs/run_db>) | planned | ±1 | replaces `aws_db_instance.main` |",
-      "| [`web (production)`](<https://svc.example.com/w/acme/runs/run_web>) | needs approval: `owner or admin` | +2 ~1 |  |",
+      "| [`web (production)`](<https://svc.example.com/w/acme/runs/run_web>) | needs approval: `owner or admin` | +2 ~1 `0123456789ab` |  |",
       "",
       "No changes: `dns (production)`, `cdn (production)`.",
       "",

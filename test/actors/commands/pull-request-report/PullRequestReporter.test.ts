@@ -503,6 +503,18 @@ describe("Pull request report", () => {
         expect((yield* report)?.due).toBe((before ?? 0) + 1)
         yield* take(id)
         expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 approved.")
+        expect(own(opened)[0]?.body).toContain((change.changeDigest ?? "").replace("hmac-sha256:", "").slice(0, 12))
+
+        // One approval is not enough for a rule that needs two.
+        const reported = Effect.fnUntraced(function* (approvers: number) {
+          yield* sql`UPDATE approval_rules SET approvers = ${approvers}`
+          yield* sql`UPDATE pull_request_reports SET due = due + 1 WHERE id = ${id}`
+          yield* take(id)
+          return state.statuses.at(-1)?.description
+        })
+        expect(yield* reported(2)).toBe("1 Capsule: 1 planned.")
+        expect(own(opened)[0]?.body).toContain("planned: `needs 2 of admin or above`")
+        expect(yield* reported(1)).toBe("1 Capsule: 1 approved.")
 
         yield* servedAt(gitUrl)
         const merged = yield* commit(lane, greeting("three"))

@@ -14,7 +14,7 @@ const plan = (status: RunStatus, changes = true) => ({ status, changes })
 const none: CapsuleFacts = {
   speculative: undefined,
   isRefused: false,
-  approvals: 0,
+  isApproved: false,
   isMerged: false,
   plan: undefined,
   apply: undefined
@@ -31,7 +31,7 @@ test.each<[string, CapsuleFacts, CapsuleVerdict]>([
   ["a plan of an older head", { ...none, speculative: plan("superseded") }, "superseded"],
   ["a cancelled plan", { ...none, speculative: plan("cancelled") }, "superseded"],
   ["a plan", { ...none, speculative: plan("succeeded") }, "planned"],
-  ["an approved change", { ...none, speculative: plan("succeeded"), approvals: 1 }, "approved"],
+  ["an approved change", { ...none, speculative: plan("succeeded"), isApproved: true }, "approved"],
   [
     "a queued merge of the approved change",
     { ...none, speculative: plan("succeeded"), queued: "approved" },
@@ -40,7 +40,7 @@ test.each<[string, CapsuleFacts, CapsuleVerdict]>([
   ["a queued merge of another change", { ...none, speculative: plan("succeeded"), queued: "differs" }, "differs"],
   [
     "a queued merge that nobody approved",
-    { ...none, speculative: plan("succeeded"), approvals: 1, queued: "unapproved" },
+    { ...none, speculative: plan("succeeded"), isApproved: true, queued: "unapproved" },
     "needs_approval"
   ],
   ["a plan without changes", { ...none, speculative: plan("succeeded", false) }, "unchanged"],

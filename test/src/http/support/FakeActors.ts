@@ -242,6 +242,7 @@ const actors = Layer.mergeAll(
     approve: refuse,
     withdraw: refuse,
     live: () => Effect.succeed([]),
+    isApproved: () => Effect.succeed(false),
     carried: () => Effect.void
   }),
   Layer.succeed(RunComments, { list: refuse, write: refuse, remove: refuse }),
