@@ -8,6 +8,7 @@ import {
   RunEventKind
 } from "../../../schema/events/RunEvent.ts"
 import { onRemoteChange } from "../../base/database/RemoteChanges.ts"
+import { inParts } from "../../base/database/RowParts.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { now } from "../../base/Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
@@ -180,11 +181,17 @@ export class RunJournal extends Context.Service<
       const noted = new Map<RunId, Noted>()
       const scope = yield* Effect.scope
 
-      const insert = (runId: RunId, seq: number, { at, data, kind }: NewEvent) =>
-        sql`INSERT INTO run_events ${RunEventRow.values(sql, { run_id: runId, seq, at, kind, data: EventDataJson.write({ ...data }) })}`
-
       const insertAfter = (runId: RunId, last: number, events: ReadonlyArray<NewEvent>) =>
-        Effect.forEach(events, (event, index) => insert(runId, last + 1 + index, event), { discard: true })
+        inParts(
+          events.map(({ at, data, kind }, index) => ({
+            run_id: runId,
+            seq: last + 1 + index,
+            at,
+            kind,
+            data: EventDataJson.write({ ...data })
+          })),
+          (some) => sql`INSERT INTO run_events ${RunEventRow.several(sql, some)}`
+        )
 
       const wakeAfterCommit = (runId: RunId) => sql.afterCommit(Effect.sync(() => wake(runId)))
 
@@ -215,7 +222,7 @@ export class RunJournal extends Context.Service<
       ) {
         const event = { at: yield* now, kind, data }
         yield* noneLeft(runId)
-        yield* insert(runId, yield* nextEvent(sql, runId), event)
+        yield* insertAfter(runId, (yield* nextEvent(sql, runId)) - 1, [event])
         yield* remember(runId, kind)
         yield* wakeAfterCommit(runId)
       }, Effect.orDie)

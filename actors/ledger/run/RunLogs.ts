@@ -46,6 +46,7 @@ const mostLastBytes = 256 * 1024
 /** Estimated number of bytes that each line needs in addition to its text. */
 const lineBytes = 96
 
+const Owner = rowShape({ owner: Schema.NullOr(Schema.String) })
 const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int), batch: Schema.NullOr(Schema.Int) })
 
 type Line = Omit<RunLogEntry, "seq">
@@ -76,8 +77,8 @@ export class RunLogs extends Context.Service<
       number: number,
       lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
     ) => Effect.Effect<void, HoldLost>
-    /** Closes logs that were left open by executions that no longer exist. Call it only while nothing is executing. */
-    readonly endAbandoned: Effect.Effect<void>
+    /** Closes logs that executions of gone servers left open. A server that still runs may be writing the last lines of its Runs. */
+    readonly endAbandoned: (isGone: (owner: string | null) => Effect.Effect<boolean>) => Effect.Effect<void>
   }
 >()("svc/actors/ledger/run/RunLogs") {
   static readonly layer = Layer.effect(
@@ -318,10 +319,16 @@ export class RunLogs extends Context.Service<
         return { write, flush }
       })
 
-      const endAbandoned = Effect.gen(function* () {
-        yield* sql`UPDATE runs SET log_ended_at = ${yield* now}
-          WHERE started_at IS NOT NULL AND log_ended_at IS NULL AND status NOT IN ('queued', 'running')`
-      }).pipe(Effect.orDie, Effect.withSpan("RunLogs.endAbandoned"))
+      const endAbandoned = Effect.fn("RunLogs.endAbandoned")(function* (
+        isGone: (owner: string | null) => Effect.Effect<boolean>
+      ) {
+        const open = sql`started_at IS NOT NULL AND log_ended_at IS NULL AND status NOT IN ('queued', 'running')`
+        const owners = yield* Owner.rows(sql)`SELECT DISTINCT owner FROM runs WHERE ${open}`
+        for (const { owner } of owners) {
+          if (!(yield* isGone(owner))) continue
+          yield* sql`UPDATE runs SET log_ended_at = ${yield* now} WHERE owner IS NOT DISTINCT FROM ${owner} AND ${open}`
+        }
+      }, Effect.orDie)
 
       return RunLogs.of({ open, receive, endAbandoned })
     })

@@ -93,7 +93,11 @@ export class RunRecovery extends Context.Service<
           yield* killPoint("recovery.settled")
         }
         yield* killPoint("recovery.cleaning")
-        if (!nodes.isShared || left.length > 0) yield* logs.endAbandoned
+        if (!nodes.isShared) yield* logs.endAbandoned(() => Effect.succeed(true))
+        // Other servers may still be writing the last lines of their Runs.
+        else if (left.length > 0) {
+          yield* logs.endAbandoned((owner) => (owner === null ? Effect.succeed(false) : nodes.isGone(owner)))
+        }
         if (left.length > 0) yield* Effect.logInfo(`Settled ${left.length} Runs that an earlier process left running`)
         return kept
       })

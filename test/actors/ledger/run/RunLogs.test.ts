@@ -134,3 +134,21 @@ tests.live("a log reports how many lines it omitted even if lines are stored whi
     expect(entries.at(-1)?.text).toStartWith("1999 ")
   })
 )
+
+tests.live("recovery ends the logs of gone servers, and leaves open the log of a server that still writes", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [gone, present] = [yield* newRun("log-gone"), yield* newRun("log-present")]
+    for (const [{ runId }, owner] of [
+      [gone, "node_gone"],
+      [present, "node_present"]
+    ] as const) {
+      yield* sql`UPDATE runs SET status = 'succeeded', owner = ${owner}, log_ended_at = NULL,
+        started_at = COALESCE(started_at, created_at) WHERE id = ${runId}`
+    }
+    yield* (yield* RunLogs).endAbandoned((owner) => Effect.succeed(owner === "node_gone"))
+    const ended = yield* sql<{ id: string }>`SELECT id FROM runs
+      WHERE ${sql.in("id", [gone.runId, present.runId])} AND log_ended_at IS NOT NULL`
+    expect(ended.map(({ id }) => id)).toEqual([gone.runId])
+  })
+)
