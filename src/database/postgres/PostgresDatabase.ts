@@ -9,7 +9,8 @@ import { SharedDatabase } from "../../../actors/base/node/Nodes.ts"
 import { DataFolder } from "../DataFolder.ts"
 import { embeddedOnly } from "../../settings/EmbeddedOnly.ts"
 import { checkInstallation, settleInstallation } from "../FirstStart.ts"
-import { migrateFrom } from "../Migrations.ts"
+import { migrateFrom, newestKnown } from "../Migrations.ts"
+import { recordedVersion } from "../move/MoveMarks.ts"
 import { storageSpace } from "../StorageSpace.ts"
 import { announcingTriggers } from "./Notifications.ts"
 import { layerClients } from "./PostgresClient.ts"
@@ -53,6 +54,7 @@ const checkServer = Effect.gen(function* () {
   }
 })
 
+const Recorded = rowShape({ is_recorded: Schema.Int })
 const Fingerprint = rowShape({ fingerprint: Schema.NullOr(Schema.String) })
 
 /**
@@ -64,6 +66,11 @@ const replaced = Effect.fnUntraced(function* (signature: string, statements: Rea
   const digest = createHash("sha256").update(statements.join("\n")).digest("hex")
   yield* sql.withTransaction(
     Effect.gen(function* () {
+      // A server of the earlier release may start during an upgrade. It must not put its functions back.
+      const [recorded] = yield* Recorded.rowsOnce(
+        sql
+      )`SELECT CASE WHEN to_regclass('svc_migrations') IS NULL THEN 0 ELSE 1 END AS is_recorded`
+      if (recorded?.is_recorded === 1 && ((yield* recordedVersion) ?? 0) > newestKnown) return
       const [known] = yield* Fingerprint.rowsOnce(sql)`
         SELECT obj_description(to_regprocedure(${signature}), 'pg_proc') AS fingerprint`
       if (known?.fingerprint === digest) return

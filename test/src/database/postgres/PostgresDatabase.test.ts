@@ -17,6 +17,7 @@ import { it } from "../../../support/Effect.ts"
 import { eventually } from "../../../support/Eventually.ts"
 import { emptyDatabase, hasPostgres, migratedDatabase } from "../../../support/PostgresTests.ts"
 
+const Comment = rowShape({ text: Schema.NullOr(Schema.String) })
 const Count = rowShape({ count: Schema.Int })
 
 const served = (url: Redacted.Redacted) =>
@@ -159,6 +160,20 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       for (const transaction of transactions) {
         expect(yield* transaction).toMatchObject([{ of_later_release: null }])
       }
+    })
+  )
+
+  it.live("a server of the earlier release that starts during an upgrade does not put its functions back", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const sql = Context.get(yield* clients(url), SqlClient.SqlClient)
+      yield* sql.unsafe(`INSERT INTO svc_migrations (migration_id, name) VALUES (${newestKnown + 1}, 'later')`)
+      yield* sql.unsafe("COMMENT ON FUNCTION svc_json(text) IS 'of a later release'")
+      yield* Effect.exit(PostgresDatabase.migratePostgres(url))
+      const [function_] = yield* Comment.rows(
+        sql
+      )`SELECT obj_description(to_regprocedure('svc_json(text)'), 'pg_proc') AS text`
+      expect(function_?.text).toBe("of a later release")
     })
   )
 
