@@ -272,9 +272,10 @@ export class AgentOffers extends Context.Service<
       const unprepared = Effect.fnUntraced(function* (run: RunRow, cause: Cause.Cause<unknown>) {
         yield* Effect.logError("A Run could not be prepared for an agent", cause)
         const hold = holdOf(run)
-        const end = startsAgain(run, cause)
-          ? controls.requeue(hold, databaseLost, { counts: false })
-          : controls.failed(run, failure)
+        const end =
+          node.isShared && startsAgain(run, cause)
+            ? controls.requeue(hold, databaseLost, { counts: false })
+            : controls.failed(run, failure)
         yield* Effect.gen(function* () {
           yield* transaction(sql)(Effect.andThen(Effect.ignore(end), claims.change(hold, { ended_at: yield* now })))
           yield* controls.endLog(hold)

@@ -359,7 +359,7 @@ export class AgentSettlement extends Context.Service<
                 Cause.hasDies(cause) &&
                 !Cause.hasInterruptsOnly(cause) &&
                 !hasStorageFull(cause) &&
-                !(hasDatabaseLost(cause) && isPatient()),
+                !(nodes.isShared && hasDatabaseLost(cause) && isPatient()),
               (cause) =>
                 Effect.andThen(
                   Effect.logError("The result of an agent could not be settled", cause),

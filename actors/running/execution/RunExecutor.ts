@@ -120,9 +120,10 @@ export class RunExecutor extends Context.Service<
         const error = defectOf(cause)
         yield* Effect.logError("A Run ended in a defect", cause)
         if (!isApply(run.type)) {
-          const end = startsAgain(run, cause)
-            ? stop.requeued(holdOf(run), databaseLost, { counts: false })
-            : failRun({ lifecycle, handover }, run, error)
+          const end =
+            node.isShared && startsAgain(run, cause)
+              ? stop.requeued(holdOf(run), databaseLost, { counts: false })
+              : failRun({ lifecycle, handover }, run, error)
           yield* record(transaction(sql)(end))
           return "settled"
         }
