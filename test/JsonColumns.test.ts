@@ -6,6 +6,7 @@ const root = dirname(import.meta.dir)
 
 /** Files in `actors/` that produce JSON without a column's codec, each with the reason. */
 const otherJson: Readonly<Record<string, string>> = {
+  "actors/base/vault/Vault.ts": "a key of a map",
   "actors/running/agent/JobSecrets.ts": "a job, sealed",
   "actors/access/approval/ApprovalRows.ts": "a canonical text for a comparison",
   "actors/commands/pull-request-report/PullRequestReporter.ts": "what a digest is made of",

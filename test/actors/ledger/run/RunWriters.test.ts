@@ -32,6 +32,7 @@ const setClauses = files.flatMap(({ path, text }) =>
 describe("Run rows", () => {
   test("only the Run's own modules write Run rows", () => {
     expect(writers("runs")).toEqual([
+      "actors/ledger/run/ChangeBases.ts",
       "actors/ledger/run/LogRemoval.ts",
       "actors/ledger/run/RunLedger.ts",
       "actors/ledger/run/RunLifecycle.ts",
@@ -45,6 +46,7 @@ describe("Run rows", () => {
       "actors/upkeep/retention/RetainedKinds.ts"
     ])
     expect(writers("run_log_chunks")).toEqual([
+      "actors/ledger/run/ChangeBases.ts",
       "actors/ledger/run/LogRemoval.ts",
       "actors/ledger/run/RunLedger.ts",
       "actors/ledger/run/RunLogs.ts",
