@@ -204,8 +204,8 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
   {
     name: "merge queues: the API compares with the approved changes",
     file: "actors/commands/pull-request/PullRequestReads.ts",
-    text: "if (mergeGroup === undefined || one.capsules === undefined) return one",
-    broken: "if (mergeGroup !== undefined || one.capsules === undefined) return one",
+    text: "mergeGroup === undefined ? current(capsule) : queued(capsule, mergeGroup)",
+    broken: "current(capsule)",
     test: queueTest
   },
   {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { PullRequestReads } from "../../../../actors/commands/pull-request/PullRequestReads.ts"
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
@@ -512,9 +513,16 @@ describe("Pull request report", () => {
           yield* take(id)
           return state.statuses.at(-1)?.description
         })
+        const reads = yield* PullRequestReads
         expect(yield* reported(2)).toBe("1 Capsule: 1 planned.")
+        expect(yield* reads.read(id)).toMatchObject({ capsules: [{ verdict: "planned", awaits: [{ approvers: 2 }] }] })
         expect(own(opened)[0]?.body).toContain("planned: `needs 2 of admin or above`")
         expect(yield* reported(1)).toBe("1 Capsule: 1 approved.")
+        expect(yield* reads.read(id)).toMatchObject({ capsules: [{ verdict: "approved" }] })
+        // The approver loses the role that the rule requires.
+        yield* sql`UPDATE memberships SET role = 'member' WHERE subject IN (SELECT subject FROM change_approvals)`
+        expect(yield* reads.read(id)).toMatchObject({ capsules: [{ verdict: "planned" }], counts: { planned: 1 } })
+        yield* sql`UPDATE memberships SET role = 'admin' WHERE subject IN (SELECT subject FROM change_approvals)`
 
         yield* servedAt(gitUrl)
         const merged = yield* commit(lane, greeting("three"))

@@ -46,7 +46,6 @@ describe("Run rows", () => {
       "actors/upkeep/retention/RetainedKinds.ts"
     ])
     expect(writers("run_log_chunks")).toEqual([
-      "actors/ledger/run/ChangeBases.ts",
       "actors/ledger/run/LogRemoval.ts",
       "actors/ledger/run/RunLedger.ts",
       "actors/ledger/run/RunLogs.ts",
