@@ -6,6 +6,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { startBrowser } from "../test/browser/support/Browser.ts"
 import { personAt, setUp } from "../test/browser/support/Person.ts"
 import { realServer } from "../test/browser/support/RealServer.ts"
+import { impactWords } from "../src/dashboard/screens/run/ImpactWords.ts"
 import { sampleWords } from "../src/dashboard/screens/install/TrySample.tsx"
 
 class AnimationFailed extends Schema.TaggedError<AnimationFailed>()("AnimationFailed", { message: Schema.String }) {
@@ -27,8 +28,14 @@ const program = Effect.gen(function* () {
   )
   const { heading, press, pressInDialog, reviewing, see, step, succeeded } = personAt(page, 60_000)
   const frames: Array<string> = []
-  /** Takes a screenshot that the animation shows for the given number of seconds. */
+  /** Takes a screenshot, without placeholders for loading data, that the animation shows for the given number of seconds. */
   const frame = Effect.fnUntraced(function* (seconds: number) {
+    yield* step(() =>
+      page.waitForFunction(
+        (loading) => document.querySelector(".skeleton") === null && !document.body.innerText.includes(loading),
+        impactWords.en.loading
+      )
+    )
     const file = path.join(folder, `${frames.length}.png`)
     yield* step(() => page.screenshot({ path: file }))
     frames.push("-d", String(seconds * 1000), file)
