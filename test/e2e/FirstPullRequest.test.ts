@@ -150,7 +150,10 @@ jq -r '"Authorization: Bearer " + .hookSecret' hook.json | curl --silent --show-
           )
           const [comment] = yield* eventually(
             Effect.sync(() => forge.repository.pullRequests.get(1)?.comments ?? []),
-            (comments) => comments.some(({ body }) => /network \(production\).*planned \| ~1/.test(body))
+            (comments) =>
+              comments.some(({ body }) =>
+                /network \(production\).*planned: `needs 1 of admin or above` \| ~1 `[\w-]{12}`/.test(body)
+              )
           )
           expect(comment?.author).toEqual(forge.robot)
           yield* eventually(

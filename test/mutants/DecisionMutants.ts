@@ -139,8 +139,8 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "const isOver = until === null"
     ],
     "hook: a secret that somebody knows ends": [
-      "former_hook_secret: endFormerNow ? null : yield*",
-      "former_hook_secret: yield*"
+      "former_hook_secret: endFormerNow ? null : yield* vault.seal(formerPlace(row), former ?? current),\n          former_hook_secret_until: endFormerNow ? null : until",
+      "former_hook_secret: yield* vault.seal(formerPlace(row), former ?? current),\n          former_hook_secret_until: until"
     ]
   }),
   ...guardsOf("actors/commands/source/SourcesLive.ts", "test/actors/ledger/source/HookSecret.test.ts", {

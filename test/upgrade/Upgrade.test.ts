@@ -93,7 +93,8 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
     const second = yield* approveAndApply(client, waiting.id)
     expect([second.status, second.error]).toEqual(["succeeded", undefined])
   } else {
-    expect(waiting.status).toBe("superseded")
+    // The plan may also have expired, a week after the fixture was created.
+    expect(["superseded", "expired"]).toContain(waiting.status)
     const { run: again } = yield* client.capsules.plan({
       params: { capsuleId: fixture.waitingCapsuleId },
       headers: {},
