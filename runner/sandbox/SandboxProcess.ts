@@ -131,7 +131,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     Effect.zip(Ref.get(forced)),
     Effect.map(
       ([code, isForced]): ProcessEnd =>
-        // `unshare` exits with a failure code of its own if its child is killed.
+        // `unshare` exits with a different failure code if its child is killed.
         isForced || (role.kind !== "program" && code >= signalCodes.first && code <= signalCodes.last)
           ? { _tag: "signalled" }
           : { _tag: "exited", code }

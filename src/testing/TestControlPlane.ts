@@ -37,7 +37,7 @@ export interface TestOptions {
   readonly settings?: PlainOptions["settings"]
 }
 
-/** What a test gets in addition to the control plane. */
+/** Services that a test receives in addition to the control plane. */
 export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {

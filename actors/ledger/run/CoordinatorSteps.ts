@@ -8,7 +8,7 @@ import { EvidenceJson, isSpeculative, type RunRow } from "./RunRow.ts"
 /** JSON column codec for the findings of a coordinator. */
 export const FindingsJson = jsonText(Schema.Array(Finding))
 
-/** What a coordinator does after it has read its current Run: it waits for the Run, uses the result, or fails. */
+/** The next step of a coordinator after it has read its current Run: wait for the Run, use the result, or fail. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
 
 /** Decides the next step if the Run is a sync or a check. The coordinator advances once the Run has succeeded. */

@@ -125,7 +125,7 @@ const judgeOf = (plan: PlanEvidence) => {
       .filter(({ name }) => !putBack.has(name))
       .flatMap((attribute): ReadonlyArray<ChangeCause> => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
-        // If an unknown value has no references, it has no cause of its own, because the provider recomputes it from the
+        // If an unknown value has no references, it has no separate cause, because the provider recomputes it from the
         // other attributes.
         if (references === undefined && attribute.unknown === true) return []
         // Every difference may be a cause, because the references of repeated blocks and of provider-normalised values are

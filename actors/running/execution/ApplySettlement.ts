@@ -129,7 +129,7 @@ interface Judged {
   readonly withheld: ReadonlyArray<RunDiagnostic>
 }
 
-/** What was read before the transaction, and the Capsule's state at that time. */
+/** Records read before the transaction, and the state that the Capsule had then. */
 interface Prepared extends Judged {
   readonly stateVersionId: StateVersionId | null
   readonly generation: number

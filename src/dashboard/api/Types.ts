@@ -170,7 +170,7 @@ export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly cu
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
-/** Whether the person's identity is currently confirmed, and the available ways to confirm it. */
+/** The status of the person's identity confirmation, and the available ways to confirm the identity. */
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean

@@ -105,9 +105,9 @@ const otherUser = (exclusive: boolean) => {
 }
 
 /**
- * Whether the tables are still those of this node's first transaction. A server of the next release may migrate them meanwhile.
- * PostgreSQL then refuses a prepared statement that returns all columns, which fails the whole transaction, so from then on this
- * node prepares no statement. It is upgraded soon.
+ * Remembers the table version of this node's first transaction. A server of the next release may migrate the tables
+ * meanwhile. PostgreSQL then refuses a prepared statement that returns all columns, which fails the whole transaction, so this
+ * node prepares no statement from then on, until it is upgraded.
  */
 const tableVersion = () => {
   let first: number | undefined
@@ -224,7 +224,7 @@ const makeClient = Effect.fnUntraced(function* (
       const isNested = context.mapUnsafe.has(base.transactionService.key)
       // A nested transaction must be of the same kind as the outer one.
       if (!Context.get(context, isNested ? WithinUnlocked : WithoutWriteLock)) return inLocked(effect)
-      // What the transaction does after its commit needs the lock again.
+      // Statements that run after the commit need the lock again.
       const inner = Effect.provideService(Effect.provideService(effect, WithoutWriteLock, false), WithinUnlocked, true)
       return inUnlocked(inner)
     })

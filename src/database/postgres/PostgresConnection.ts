@@ -82,7 +82,7 @@ const bound = (sql: string, params: ReadonlyArray<unknown>): Result.Result<Reado
   return Result.succeed(params.map((value) => (hasNul(value) ? notStored : toBinding(value))))
 }
 
-/** What a connection does besides running statements. */
+/** Hooks that a connection calls around its statements. */
 export interface PostgresHooks extends Pick<ConnectionHooks, "before"> {
   /**
    * Returns false if a prepared statement may no longer match the tables. Every statement is then parsed again.

@@ -18,7 +18,7 @@ const waitsFor = (words: typeof queueWords.en, place: NonNullable<Run["queue"]>)
     case "place_kept":
       return words.queuePlaceKept
     case "no_agent":
-      // A Run that has no pool of its own waits for an agent from one of the pools listed below.
+      // A Run without an assigned pool waits for an agent from one of the pools listed below.
       return place.pool === "agents" ? words.queueNoAgent : ""
     case "turn":
       return words.queueTurn
