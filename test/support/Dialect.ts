@@ -96,7 +96,8 @@ export const withMember = (sql: SqlClient.SqlClient, column: string, path: strin
 export const withoutMember = (sql: SqlClient.SqlClient, column: string, path: string) =>
   sql.onDialectOrElse({
     pg: () => sql`CAST(CAST(${sql(column)} AS jsonb) #- string_to_array(substr(${path}, 3), '.') AS text)`,
-    orElse: () => sql`json_remove(${sql(column)}, ${path})`
+    // The comment has the reason of the comment in `withMember`.
+    orElse: () => sql`json_remove(${sql(column)}, ${path} /* written only for SQLite */)`
   })
 
 /** An expression for an integer with leading zeros. */
