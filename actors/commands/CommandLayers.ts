@@ -1,7 +1,7 @@
 import { Layer } from "effect"
 import { StateAdoption } from "./adoption/StateAdoption.ts"
 import { StateReceipt } from "./adoption/StateReceipt.ts"
-import { Needs } from "./attention/Needs.ts"
+import { Attention } from "./attention/Attention.ts"
 import { CapsuleExports } from "./capsule-export/CapsuleExports.ts"
 import * as CapsuleActor from "./capsule/CapsuleActor.ts"
 import { CapsuleBackups } from "./capsule/CapsuleBackups.ts"
@@ -60,7 +60,7 @@ const services = Layer.mergeAll(
   Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),
   InstallPlansLive.layer,
   PullRequestReads.layer,
-  Needs.layer.pipe(Layer.provideMerge(SourcesLive.layer)),
+  Attention.layer.pipe(Layer.provideMerge(SourcesLive.layer)),
   RevisionPlansLive.layer,
   RunsLive.layer,
   RunStreamsLive.layer,

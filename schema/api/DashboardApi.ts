@@ -3,15 +3,21 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
-import { CapsuleHealth, Need, NeedCounts, NeedKind, StuckWorkKind } from "../records/Need.ts"
+import {
+  CapsuleHealth,
+  AttentionItem,
+  AttentionCounts,
+  AttentionKind,
+  StuckWorkKind
+} from "../records/AttentionItem.ts"
 import { LatestRun, ListedRun } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { ExtensionFamily } from "./ExtensionFamily.ts"
 
-export const AttentionItem = Schema.Struct({
+export const AttentionSummary = Schema.Struct({
   /** `check_failed` and `update_held` occur only in the attention list. */
-  kind: NeedKind,
+  kind: AttentionKind,
   capsuleId: Schema.optionalKey(Schema.String),
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),
@@ -36,7 +42,7 @@ export const AttentionItem = Schema.Struct({
   next: Schema.optionalKey(CredentialWait.fields.next),
   /** For a Connection: the time at which it expires. */
   since: Schema.String
-}).annotate({ identifier: "AttentionItem" })
+}).annotate({ identifier: "AttentionSummary" })
 
 const maxLatest = 100
 const CapsuleIds = Schema.String.check(
@@ -104,7 +110,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       success: Schema.Struct({
         workspace: Workspace,
         capsules: Schema.Array(Capsule),
-        attention: Schema.Array(AttentionItem),
+        attention: Schema.Array(AttentionSummary),
         recentRuns: Schema.Array(ListedRun),
         activity: Schema.Array(AuditEvent)
       })
@@ -114,12 +120,12 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
     HttpApiEndpoint.get("needs", "/api/v1/dashboard/needs", {
       query: { workspaceId: Schema.String, ...pageQuery },
       success: Schema.Struct({
-        needs: Schema.Array(Need),
+        needs: Schema.Array(AttentionItem),
         /** Total number of entries on all pages. */
         total: Schema.Int,
-        counts: NeedCounts,
+        counts: AttentionCounts,
         /** The number of entries in `counts` that are waiting for other people. */
-        forOthers: NeedCounts,
+        forOthers: AttentionCounts,
         health: CapsuleHealth,
         ...nextCursor
       })

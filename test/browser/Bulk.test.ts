@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import type { Need, Run } from "../../src/dashboard/api/Types.ts"
+import type { AttentionItem, Run } from "../../src/dashboard/api/Types.ts"
 import { bulkWords } from "../../src/dashboard/app/BulkWords.ts"
-import { needs } from "./support/records/Needs.ts"
+import { needs } from "./support/records/AttentionItems.ts"
 import { reviewRun, runs } from "./support/records/Runs.ts"
 import { ago } from "./support/records/Seeds.ts"
 import { newWorld, type World } from "./support/routes/World.ts"
@@ -36,7 +36,7 @@ const worldWithPlans = (): World => {
   world.needs = [
     ...needs.slice(0, 3),
     ...plans.map(
-      ({ id, planDigest = "", planSummary = none }, index): Need => ({
+      ({ id, planDigest = "", planSummary = none }, index): AttentionItem => ({
         ...entry,
         key: id,
         also: [],

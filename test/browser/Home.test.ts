@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { newWorld } from "./support/routes/World.ts"
-import { healthOf, needs } from "./support/records/Needs.ts"
+import { healthOf, needs } from "./support/records/AttentionItems.ts"
 import { waitingUpdate } from "./support/records/RunGroups.ts"
 import { browserSuite } from "./support/Suite.ts"
 

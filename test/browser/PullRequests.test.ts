@@ -4,11 +4,11 @@ import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
 import { changeReviewWords } from "../../src/dashboard/screens/run/ChangeReviewWords.ts"
 import { pullRequestWords } from "../../src/dashboard/screens/pull-request/Words.ts"
 import { pullRequestListWords } from "../../src/dashboard/screens/pull-requests/Words.ts"
-import { needWords } from "../../src/dashboard/screens/home/NeedWords.ts"
+import { attentionWords } from "../../src/dashboard/screens/home/AttentionWords.ts"
 import { shortCommit } from "../../src/dashboard/words/Format.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
-import { changeNeed } from "./support/records/Needs.ts"
+import { changeItem } from "./support/records/AttentionItems.ts"
 import { buttonNamed } from "./support/dialogs/DialogActions.ts"
 import { mergedPullRequest, openPullRequest, pullRequests, strangePullRequest } from "./support/records/PullRequests.ts"
 import { reviewRun } from "./support/records/Runs.ts"
@@ -203,13 +203,13 @@ test("the page of a plan links to its pull request, even after the merge", async
 
 test("Home shows a change that the signed-in person must approve, and links to its pull request", async () => {
   const world = newWorld()
-  world.needs = [changeNeed]
+  world.needs = [changeItem]
   const { page, go } = await suite.visit(lightEnglish, world)
   await go("/w/acme", ".attention-row")
   const entry = page.getByTestId("need-waiting_change")
-  await entry.getByText(needWords.en.kinds.waiting_change).waitFor()
+  await entry.getByText(attentionWords.en.kinds.waiting_change).waitFor()
   expect(await barriers(page)).toEqual([])
-  await entry.getByRole("link", { name: buttonNamed(needWords.en.actions.waiting_change) }).click()
+  await entry.getByRole("link", { name: buttonNamed(attentionWords.en.actions.waiting_change) }).click()
   await page.waitForURL(`**/pull-requests/${openPullRequest}`)
   await page.getByTestId("touched-storefront").waitFor()
 })

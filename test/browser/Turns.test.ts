@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { appWords } from "../../src/dashboard/app/Words.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
-import { needWords } from "../../src/dashboard/screens/home/NeedWords.ts"
+import { attentionWords } from "../../src/dashboard/screens/home/AttentionWords.ts"
 import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
@@ -41,7 +41,7 @@ describe("Approval turns", () => {
     const { language } = look
     test(`a plan that somebody else must approve is listed separately, and its approval can be requested (${language})`, async () => {
       const home = homeWords[language]
-      const words = needWords[language]
+      const words = attentionWords[language]
       const world = newWorld()
       world.needs = world.needs
         .map((need) =>

@@ -16,7 +16,7 @@ import { resourceWords } from "../../src/dashboard/screens/capsule/ResourceWords
 import { releaseWords } from "../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
-import { needWords } from "../../src/dashboard/screens/home/NeedWords.ts"
+import { attentionWords } from "../../src/dashboard/screens/home/AttentionWords.ts"
 import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
 import { importWords } from "../../src/dashboard/screens/install/ImportWords.ts"
 import { installWords } from "../../src/dashboard/screens/install/Words.ts"
@@ -61,7 +61,7 @@ const dictionaries = {
   connectionWords,
   graphWords,
   homeWords,
-  needWords,
+  attentionWords,
   importConfirmationWords,
   historyWords,
   inputWords,

@@ -9,16 +9,16 @@ const guardsOf = (
 
 /** Mutants of the facts shown to a reviewer about a plan and its module, and of the limits for an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
-  ...guardsOf("actors/commands/attention/NeedTurns.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
+  ...guardsOf("actors/commands/attention/AttentionTurns.ts", "test/actors/commands/attention/AttentionTurns.test.ts", {
     "turns: the rules of approval decide": [
       "!ruled.includes(entry.runId) || counting.has",
       "ruled.includes(entry.runId) || counting.has"
     ]
   }),
-  ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
+  ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/AttentionTurns.test.ts", {
     "approval requests: once an hour": ["  yield* refuseSoon(id, at)", "  yield* Effect.void"]
   }),
-  ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/NeedTurns.test.ts", {
+  ...guardsOf("actors/access/approval/ApprovalRequests.ts", "test/actors/commands/attention/AttentionTurns.test.ts", {
     "approval requests: only people whose approval counts": [
       "ineligibleBecause(open, yield*",
       "ineligibleBecause([], yield*"

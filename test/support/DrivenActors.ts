@@ -32,11 +32,11 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "who is behind each way to start a plan"
   ],
   "actors/access/approval/ApprovalRequests.ts": [
-    "actors/commands/attention/NeedTurns",
+    "actors/commands/attention/AttentionTurns",
     "asks PlanApproval for everybody, once an hour"
   ],
-  "actors/commands/attention/NeedTurns.ts": [
-    "actors/commands/attention/NeedTurns",
+  "actors/commands/attention/AttentionTurns.ts": [
+    "actors/commands/attention/AttentionTurns",
     "a role for each kind of entry, and PlanApproval for a plan under a rule"
   ],
   "actors/access/approval/UncertainGround.ts": [
@@ -260,8 +260,8 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "what became of what between two states"
   ],
   "actors/base/vault/DataKeys.ts": ["actors/base/vault/Rotation", "a cache of keys, and their age"],
-  "actors/commands/attention/ChangeNeeds.ts": [
-    "actors/commands/attention/ChangeNeeds",
+  "actors/commands/attention/ChangeItems.ts": [
+    "actors/commands/attention/ChangeItems",
     "leaves out drafts, stale plans, and Capsules whose rule carries no approval over"
   ],
   "actors/ledger/archive/SharedArchives.ts": [

@@ -45,7 +45,10 @@ import type {
   Invitation as InvitationSchema,
   InvitationPreview as InvitationPreviewSchema
 } from "../../../schema/records/Invitation.ts"
-import type { CapsuleHealth as CapsuleHealthSchema, Need as NeedSchema } from "../../../schema/records/Need.ts"
+import type {
+  CapsuleHealth as CapsuleHealthSchema,
+  AttentionItem as AttentionItemSchema
+} from "../../../schema/records/AttentionItem.ts"
 import type { OrphanedState as OrphanedStateSchema } from "../../../schema/records/OrphanedState.ts"
 import type { RunFacets as RunFacetsSchema } from "../../../schema/api/RunQueries.ts"
 import type {
@@ -201,7 +204,7 @@ export interface Bilingual {
 }
 
 export type Bootstrap = Answer<typeof dashboardBootstrap>
-export type Need = typeof NeedSchema.Encoded
+export type AttentionItem = typeof AttentionItemSchema.Encoded
 export type CapsuleHealth = typeof CapsuleHealthSchema.Encoded
 
 export type Agent = typeof AgentSchema.Encoded

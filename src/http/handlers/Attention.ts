@@ -1,13 +1,13 @@
-import type { CapsuleWithOrphanedState } from "../../../actors/commands/attention/NeedRows.ts"
+import type { CapsuleWithOrphanedState } from "../../../actors/commands/attention/AttentionRows.ts"
 import type { StuckWork } from "../../../actors/base/DueWork.ts"
 import type { FailingLane } from "../../../actors/ledger/source/SourceLanes.ts"
-import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
+import type { AttentionSummary } from "../../../schema/api/DashboardApi.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import type { Connection } from "../../../schema/records/Connection.ts"
 import type { AutomationPause } from "../../../schema/records/Workspace.ts"
 import type { LatestRun, ListedRun } from "../../../schema/records/Run.ts"
 
-type Item = typeof AttentionItem.Type
+type Item = typeof AttentionSummary.Type
 
 const ofExpiring = (connection: Connection): Item => ({
   kind: connection.status === "expired" ? "connection_expired" : "connection_expiring",

@@ -9,8 +9,8 @@ import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { hasUnseenNotices } from "../../../actors/access/account/AccountNotices.ts"
 import { Mails } from "../../../actors/base/mail/Mails.ts"
 import { stuckWork } from "../../../actors/base/DueWork.ts"
-import { capsulesWithOrphanedStates } from "../../../actors/commands/attention/NeedRows.ts"
-import { Needs } from "../../../actors/commands/attention/Needs.ts"
+import { capsulesWithOrphanedStates } from "../../../actors/commands/attention/AttentionRows.ts"
+import { Attention } from "../../../actors/commands/attention/Attention.ts"
 import { awaitsReview } from "../../../actors/upkeep/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/ledger/run/Runs.ts"
 import { Sources } from "../../../actors/ledger/source/Sources.ts"
@@ -41,7 +41,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const runs = yield* Runs
     const sources = yield* Sources
     const audit = yield* Audit
-    const needs = yield* Needs
+    const attention = yield* Attention
     const memberships = yield* Workspaces
     const mails = yield* Mails
     const { version } = yield* HttpSettings
@@ -106,7 +106,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
       needs: Effect.fnUntraced(function* ({ query }) {
         const { actor, subject } = yield* Caller
         const reader = { subject: Subject.make(subject), tokenId: actor.tokenId }
-        const page = yield* needs.list(yield* authorisedWorkspace, reader, yield* pageRequest(query))
+        const page = yield* attention.list(yield* authorisedWorkspace, reader, yield* pageRequest(query))
         return {
           needs: page.items,
           total: page.total,

@@ -10,7 +10,7 @@ import { gitHubAppWords } from "../../../src/dashboard/screens/connections/GitHu
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { installWords } from "../../../src/dashboard/screens/install/Words.ts"
 import { takeOverWords } from "../../../src/dashboard/screens/install/TakeOverWords.ts"
-import { needWords } from "../../../src/dashboard/screens/home/NeedWords.ts"
+import { attentionWords } from "../../../src/dashboard/screens/home/AttentionWords.ts"
 import { discussionWords } from "../../../src/dashboard/screens/run/DiscussionWords.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
 import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
@@ -172,7 +172,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     }
   },
   {
-    ...onPage(endpoints.approvalsAsk, "/w/acme", ".attention-row", (to) => needWords[to].ask),
+    ...onPage(endpoints.approvalsAsk, "/w/acme", ".attention-row", (to) => attentionWords[to].ask),
     prepare: (world) => {
       world.needs = world.needs.map((need) =>
         need.kind === "waiting_approval" ? { ...need, waitsForOthers: true } : need

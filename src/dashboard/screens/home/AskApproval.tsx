@@ -7,11 +7,11 @@ import { useDecision } from "../../ui/Decision.ts"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { useWords } from "../../words/Words.ts"
-import { needWords } from "./NeedWords.ts"
+import { attentionWords } from "./AttentionWords.ts"
 
 /** Asks the people who may approve a plan to do so. The server sends at most one request per hour. */
 export const AskApproval = ({ runId, of }: { readonly runId: string; readonly of: string | undefined }) => {
-  const words = useWords(needWords)
+  const words = useWords(attentionWords)
   const may = useMay()
   const queryClient = useQueryClient()
   const ask = useDecision({

@@ -2,10 +2,10 @@ import "../../app/Kit.ts"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
-import { needsQuery } from "../../api/NeedQueries.ts"
+import { needsQuery } from "../../api/AttentionQueries.ts"
 import { overviewQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
-import type { CapsuleHealth, Need } from "../../api/Types.ts"
+import type { CapsuleHealth, AttentionItem } from "../../api/Types.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { AllPlansChoice, BulkBar, PlanChoice } from "../../app/BulkBar.tsx"
 import { type BulkPlan, bulkPlanOf, useChosenPlans } from "../../app/BulkPlans.ts"
@@ -21,15 +21,15 @@ import { integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { homeWords } from "./Words.ts"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
-import { needGroups } from "../../../../schema/records/NeedOrder.ts"
-import { NeedEntry } from "./NeedEntry.tsx"
-import { needWords } from "./NeedWords.ts"
+import { attentionGroups } from "../../../../schema/records/AttentionOrder.ts"
+import { AttentionEntry } from "./AttentionEntry.tsx"
+import { attentionWords } from "./AttentionWords.ts"
 
-type Counts = Readonly<Record<Need["group"], number>>
+type Counts = Readonly<Record<AttentionItem["group"], number>>
 
-interface NeedListProps {
+interface AttentionListProps {
   /** Most urgent first, from the pages read so far. */
-  readonly needs: ReadonlyArray<Need>
+  readonly items: ReadonlyArray<AttentionItem>
   /** Counted across all pages. */
   readonly counts: Counts
   /** The list's title, which distinguishes the groups in this list from groups with the same name in other lists. */
@@ -48,19 +48,19 @@ const ownCounts = ({ counts, forOthers }: { readonly counts: Counts; readonly fo
   expiring: counts.expiring - forOthers.expiring
 })
 
-const bulkPlanOfNeed = ({ capsules, kind, run }: Need): BulkPlan | undefined =>
+const bulkPlanOfItem = ({ capsules, kind, run }: AttentionItem): BulkPlan | undefined =>
   kind === "waiting_approval" && run !== undefined ? bulkPlanOf(run, capsules[0]) : undefined
 
-const NeedList = ({ counts, needs, title }: NeedListProps) => {
-  const words = useWords(needWords)
+const AttentionList = ({ counts, items, title }: AttentionListProps) => {
+  const words = useWords(attentionWords)
   const may = useMay()
-  const replaces = needs.some(({ kind }) => kind === "update_open" || kind === "update_held")
-  const offered = needs.flatMap((need) => (may("member") ? (bulkPlanOfNeed(need) ?? []) : []))
+  const replaces = items.some(({ kind }) => kind === "update_open" || kind === "update_held")
+  const offered = items.flatMap((item) => (may("member") ? (bulkPlanOfItem(item) ?? []) : []))
   const plans = useChosenPlans(offered)
   return (
     <div>
-      {needGroups.map((group) => {
-        const own = needs.filter((need) => need.group === group)
+      {attentionGroups.map((group) => {
+        const own = items.filter((item) => item.group === group)
         return own.length === 0 ? null : (
           <section key={group} className="need-group" aria-label={`${title}: ${words.groups[group]}`}>
             <h3>
@@ -72,12 +72,12 @@ const NeedList = ({ counts, needs, title }: NeedListProps) => {
               </div>
             ) : null}
             <ul className="attention">
-              {own.map((need) => {
-                const plan = offered.find(({ runId }) => runId === need.run?.id)
+              {own.map((item) => {
+                const plan = offered.find(({ runId }) => runId === item.run?.id)
                 return (
-                  <NeedEntry
-                    key={need.key}
-                    need={need}
+                  <AttentionEntry
+                    key={item.key}
+                    item={item}
                     replaces={replaces}
                     choice={plan === undefined ? undefined : <PlanChoice plan={plan} plans={plans} />}
                   />
@@ -184,11 +184,11 @@ const NothingOpen = ({ health }: { readonly health: CapsuleHealth }) => {
   )
 }
 
-const useNeeds = () => {
+const useAttention = () => {
   const workspace = useWorkspace()
   const query = useInfiniteQuery(needsQuery(workspace.id))
   const [first] = query.data?.pages ?? []
-  return { query, first, needs: (query.data?.pages ?? []).flatMap((page) => page.needs) }
+  return { query, first, items: (query.data?.pages ?? []).flatMap((page) => page.needs) }
 }
 
 const Content = () => {
@@ -196,7 +196,7 @@ const Content = () => {
   const workspace = useWorkspace()
   const params = { workspace: workspace.handle }
   const overview = useQuery(overviewQuery(workspace.id))
-  const { first, needs, query } = useNeeds()
+  const { first, items, query } = useAttention()
   const isNew =
     first !== undefined &&
     first.total === 0 &&
@@ -221,12 +221,12 @@ const Content = () => {
                 <NothingOpen health={first.health} />
               ) : (
                 <>
-                  <NeedList
+                  <AttentionList
                     title={words.attention}
-                    needs={needs.filter(({ waitsForOthers }) => waitsForOthers !== true)}
+                    items={items.filter(({ waitsForOthers }) => waitsForOthers !== true)}
                     counts={ownCounts(first)}
                   />
-                  {needs.some(({ waitsForOthers }) => waitsForOthers === true) ? null : <MorePages query={query} />}
+                  {items.some(({ waitsForOthers }) => waitsForOthers === true) ? null : <MorePages query={query} />}
                 </>
               )
             }
@@ -234,12 +234,12 @@ const Content = () => {
         </Panel>
         {first === undefined || totalOf(first.forOthers) === 0 ? null : (
           <Panel flush title={words.others} about={words.othersText}>
-            <NeedList
+            <AttentionList
               title={words.others}
-              needs={needs.filter(({ waitsForOthers }) => waitsForOthers === true)}
+              items={items.filter(({ waitsForOthers }) => waitsForOthers === true)}
               counts={first.forOthers}
             />
-            {needs.some(({ waitsForOthers }) => waitsForOthers === true) ? <MorePages query={query} /> : null}
+            {items.some(({ waitsForOthers }) => waitsForOthers === true) ? <MorePages query={query} /> : null}
           </Panel>
         )}
         <Panel
@@ -298,7 +298,7 @@ const aboutHealth = ({ capsules, healthy, unchecked }: CapsuleHealth, words: (ty
 export const HomeScreen = () => {
   const words = useWords(homeWords)
   const workspace = useWorkspace()
-  const { first } = useNeeds()
+  const { first } = useAttention()
   const title =
     first === undefined
       ? words.title

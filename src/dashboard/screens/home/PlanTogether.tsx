@@ -8,7 +8,7 @@ import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
-import { needWords } from "./NeedWords.ts"
+import { attentionWords } from "./AttentionWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
 interface PlanTogetherProps {
@@ -19,7 +19,7 @@ interface PlanTogetherProps {
 
 /** Plans, in a single update, all Capsules that wait for the same commit. Nothing is applied without approval. */
 export const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
-  const words = useWords(needWords)
+  const words = useWords(attentionWords)
   const workspace = useWorkspace()
   const may = useMay()
   const router = useRouter()

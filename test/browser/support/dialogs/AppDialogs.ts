@@ -1,10 +1,10 @@
 import type { Page, Route } from "playwright-core"
-import type { Need } from "../../../../src/dashboard/api/Types.ts"
+import type { AttentionItem } from "../../../../src/dashboard/api/Types.ts"
 import { bulkWords } from "../../../../src/dashboard/app/BulkWords.ts"
 import { appWords } from "../../../../src/dashboard/app/Words.ts"
 import { confirmIdentityWords } from "../../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { signInWords } from "../../../../src/dashboard/screens/account/SignInWords.ts"
-import { needWords } from "../../../../src/dashboard/screens/home/NeedWords.ts"
+import { attentionWords } from "../../../../src/dashboard/screens/home/AttentionWords.ts"
 import { waitingUpdate } from "../records/RunGroups.ts"
 import { account, menuItem, type OpenedDialog } from "./DialogActions.ts"
 
@@ -37,7 +37,7 @@ const updating = async (route: Route) => {
 const harmlessPlan = async (page: Page): Promise<void> => {
   await page.route("**/api/v1/dashboard/needs*", async (route: Route) => {
     const response = await route.fetch()
-    const answer: { readonly needs: ReadonlyArray<Need> } = await response.json()
+    const answer: { readonly needs: ReadonlyArray<AttentionItem> } = await response.json()
     const planSummary = { add: 2, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 }
     const needs = answer.needs.map((need) =>
       need.run === undefined ? need : { ...need, run: { ...need.run, planSummary, planDigest: "sha256:1" } }
@@ -76,7 +76,7 @@ export const appDialogs: ReadonlyArray<OpenedDialog> = [
       await page.route(needs, updating)
       await page.reload()
       await page.locator(".attention-row").first().waitFor()
-      await page.getByRole("button", { name: needWords[to].planAll(14), exact: true }).click()
+      await page.getByRole("button", { name: attentionWords[to].planAll(14), exact: true }).click()
       await page.unroute(needs, updating)
     }
   },

@@ -10,7 +10,7 @@ import type {
   Graph,
   InstallConfig,
   OrphanedState,
-  Need,
+  AttentionItem,
   Run,
   RunApprovals,
   ChangeApproval,
@@ -26,7 +26,7 @@ import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
 import { graph } from "../records/Graph.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
-import { health, needs } from "../records/Needs.ts"
+import { health, needs } from "../records/AttentionItems.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
 import { changeApprovals } from "../records/ChangeApprovals.ts"
 import { pullRequests } from "../records/PullRequests.ts"
@@ -69,7 +69,7 @@ export interface World {
   decisions: ReadonlyArray<AutoUpdateDecision>
   leftOvers: Array<OrphanedState>
   approvals: (run: Run) => RunApprovals
-  needs: ReadonlyArray<Need>
+  needs: ReadonlyArray<AttentionItem>
   health: CapsuleHealth
   graph: Graph
   activity: ReadonlyArray<AuditEvent>

@@ -43,7 +43,7 @@ import { SetupTickets } from "../../../../actors/commands/handoff/SetupTickets.t
 import { InstallPlans } from "../../../../actors/commands/install-plan/InstallPlans.ts"
 import { OutputShares } from "../../../../actors/ledger/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
-import { type NeedPage, Needs } from "../../../../actors/commands/attention/Needs.ts"
+import { type AttentionPage, Attention } from "../../../../actors/commands/attention/Attention.ts"
 import { PullRequestReads } from "../../../../actors/commands/pull-request/PullRequestReads.ts"
 import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
 import { ChangeApprovals } from "../../../../actors/access/approval/ChangeApprovals.ts"
@@ -113,7 +113,7 @@ export const fakeSources = Sources.of({
   })
 })
 
-const noNeeds: NeedPage = {
+const noAttention: AttentionPage = {
   items: [],
   total: 0,
   counts: { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 },
@@ -246,7 +246,7 @@ const actors = Layer.mergeAll(
     carried: () => Effect.void
   }),
   Layer.succeed(RunComments, { list: refuse, write: refuse, remove: refuse }),
-  Layer.succeed(Needs, { list: () => Effect.succeed(noNeeds) }),
+  Layer.succeed(Attention, { list: () => Effect.succeed(noAttention) }),
   Layer.succeed(Sources, fakeSources),
   Layer.succeed(Connections, {
     create: refuse,

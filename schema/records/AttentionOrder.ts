@@ -4,7 +4,7 @@
  * The kinds of attention items, most urgent first. Lists are sorted in this order; an entry with several reasons takes the most
  * urgent kind.
  */
-export const needKinds = [
+export const attentionKinds = [
   "unknown_safety",
   "failed",
   "uncertain_ground",
@@ -29,4 +29,4 @@ export const needKinds = [
 ] as const
 
 /** The headings of the attention list, in the order of their kinds. */
-export const needGroups = ["failed", "decision", "blocked", "drifted", "update", "expiring"] as const
+export const attentionGroups = ["failed", "decision", "blocked", "drifted", "update", "expiring"] as const

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
-import type { CapsuleHealth, Need, NeedGroup } from "../../../schema/records/Need.ts"
+import type { CapsuleHealth, AttentionItem, AttentionGroup } from "../../../schema/records/AttentionItem.ts"
 import { PlanSummary } from "../../../schema/records/PlanDetails.ts"
 import type { Reader } from "../../access/approval/RunApprovalReads.ts"
 import { Connections } from "../../inputs/connection/Connections.ts"
@@ -14,9 +14,9 @@ import { Cursors } from "../../base/paging/Cursors.ts"
 import type { PageRequest } from "../../base/paging/RowPages.ts"
 import { CommitDescriptionJson } from "../../ledger/source/SourceRow.ts"
 import { Sources } from "../../ledger/source/Sources.ts"
-import { changeNeeds } from "./ChangeNeeds.ts"
-import { capsuleNeeds, comparePlaces, groupOf, newerSnapshot, type OpenNeed, placeOf } from "./NeedDecision.ts"
-import { othersTurns } from "./NeedTurns.ts"
+import { changeItems } from "./ChangeItems.ts"
+import { capsuleItems, comparePlaces, groupOf, newerSnapshot, type OpenItem, placeOf } from "./AttentionDecision.ts"
+import { othersTurns } from "./AttentionTurns.ts"
 import {
   approvedPlans,
   commitsOf,
@@ -27,7 +27,7 @@ import {
   type SnapshotCommit,
   standingRows,
   waitingPlans
-} from "./NeedRows.ts"
+} from "./AttentionRows.ts"
 import type { Connection } from "../../../schema/records/Connection.ts"
 import type { FailingLane } from "../../ledger/source/SourceLanes.ts"
 
@@ -46,9 +46,9 @@ interface Records {
   readonly pausedAt: string | undefined
 }
 
-type About = Omit<Need, "key" | "group" | "also" | "capsules" | "run" | "commit">
+type About = Omit<AttentionItem, "key" | "group" | "also" | "capsules" | "run" | "commit">
 
-const entry = (id: string, about: About): OpenNeed => ({
+const entry = (id: string, about: About): OpenItem => ({
   key: `${about.kind} ${id}`,
   group: groupOf[about.kind],
   also: [],
@@ -56,11 +56,11 @@ const entry = (id: string, about: About): OpenNeed => ({
   ...about
 })
 
-const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
+const connectionItem = ({ displayName, id }: Connection, about: About): OpenItem =>
   entry(id, { connectionId: id, connectionName: displayName, ...about })
 
 /** Returns items that concern the Workspace instead of one Capsule: Connections, refs of Sources, paused automation. */
-const workspaceNeeds = ({
+const workspaceItems = ({
   expiring,
   failing,
   lanes,
@@ -68,21 +68,21 @@ const workspaceNeeds = ({
   stopped,
   stuck,
   unconfirmed
-}: Records): ReadonlyArray<OpenNeed> => [
+}: Records): ReadonlyArray<OpenItem> => [
   ...unconfirmed.map((connection) =>
-    connectionNeed(connection, { kind: "origins_unconfirmed", since: connection.updatedAt })
+    connectionItem(connection, { kind: "origins_unconfirmed", since: connection.updatedAt })
   ),
   ...expiring.map((connection) =>
-    connectionNeed(connection, {
+    connectionItem(connection, {
       kind: connection.status === "expired" ? "connection_expired" : "connection_expiring",
       since: connection.expiresAt ?? connection.updatedAt
     })
   ),
-  ...failing.flatMap((connection): ReadonlyArray<OpenNeed> => {
+  ...failing.flatMap((connection): ReadonlyArray<OpenItem> => {
     const fault = connection.oauth?.fault
     if (fault === undefined) return []
     const kind = fault.code === "revocation_failed" ? "connection_unrevoked" : "connection_unrenewed"
-    return [connectionNeed(connection, { kind, reason: fault.message, since: fault.at })]
+    return [connectionItem(connection, { kind, reason: fault.message, since: fault.at })]
   }),
   ...lanes.map(({ path, ref, since, sourceId, sourceName }) =>
     entry(`${sourceId} ${ref} ${path}`, { kind: "lane_failed", sourceId, sourceName, ref, since })
@@ -104,32 +104,36 @@ const workspaceNeeds = ({
 
 const PlanSummaryJson = jsonText(PlanSummary)
 
-export interface NeedPage {
-  readonly items: ReadonlyArray<Need>
+export interface AttentionPage {
+  readonly items: ReadonlyArray<AttentionItem>
   readonly nextCursor?: string | undefined
   /** Total number of entries on all pages. */
   readonly total: number
-  readonly counts: Readonly<Record<NeedGroup, number>>
+  readonly counts: Readonly<Record<AttentionGroup, number>>
   /** The number of entries in `counts` that are waiting for other people. */
-  readonly forOthers: Readonly<Record<NeedGroup, number>>
+  readonly forOthers: Readonly<Record<AttentionGroup, number>>
   readonly health: CapsuleHealth
 }
 
 /** Lists the items in a Workspace that need a person's attention, most urgent first. Read-only. */
-export class Needs extends Context.Service<
-  Needs,
+export class Attention extends Context.Service<
+  Attention,
   {
     /** Lists entries that the person can act on before those that are waiting for other people. */
-    readonly list: (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) => Effect.Effect<NeedPage, ApiError>
+    readonly list: (
+      workspaceId: WorkspaceId,
+      reader: Reader,
+      page: PageRequest
+    ) => Effect.Effect<AttentionPage, ApiError>
   }
->()("svc/actors/commands/attention/Needs") {
+>()("svc/actors/commands/attention/Attention") {
   static readonly layer = Layer.effect(
-    Needs,
+    Attention,
     Effect.suspend(() => make)
   )
 }
 
-const shownRun = (row: ShownRunRow): NonNullable<Need["run"]> => ({
+const shownRun = (row: ShownRunRow): NonNullable<AttentionItem["run"]> => ({
   id: row.id,
   type: row.type,
   ...(row.plan_summary === null ? {} : { planSummary: PlanSummaryJson.read(row.plan_summary) }),
@@ -146,7 +150,7 @@ const described = (commit: SnapshotCommit | undefined) =>
     ? {}
     : { description: CommitDescriptionJson.read(commit.commit_description) }
 
-const countOf = (entries: ReadonlyArray<OpenNeed>): Readonly<Record<NeedGroup, number>> => {
+const countOf = (entries: ReadonlyArray<OpenItem>): Readonly<Record<AttentionGroup, number>> => {
   const counts = { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 }
   for (const { group } of entries) counts[group] += 1
   return counts
@@ -159,20 +163,20 @@ const make = Effect.gen(function* () {
   const sources = yield* Sources
   const inDatabase = Effect.provideService(SqlClient.SqlClient, sql)
 
-  const openNeeds = Effect.fnUntraced(function* (workspaceId: WorkspaceId, reader: Reader) {
+  const openItems = Effect.fnUntraced(function* (workspaceId: WorkspaceId, reader: Reader) {
     const capsules = yield* standingRows(sql, workspaceId)
     const commits = yield* commitsOf(
       sql,
       capsules.flatMap((row) => newerSnapshot(row) ?? [])
     )
-    const { entries, health } = capsuleNeeds({
+    const { entries, health } = capsuleItems({
       capsules,
       commits,
       waiting: yield* waitingPlans(sql, workspaceId),
       approved: yield* approvedPlans(sql, workspaceId),
       updates: yield* openUpdates(sql, workspaceId)
     })
-    const others = workspaceNeeds({
+    const others = workspaceItems({
       unconfirmed: yield* connections.awaitingOrigins(workspaceId),
       expiring: yield* connections.expiring(workspaceId),
       failing: yield* connections.failing(workspaceId),
@@ -181,12 +185,12 @@ const make = Effect.gen(function* () {
       stopped: yield* stoppedEndpoints(sql, workspaceId),
       pausedAt: yield* pausedAt(sql, workspaceId)
     })
-    const changes = yield* inDatabase(changeNeeds(workspaceId, reader))
+    const changes = yield* inDatabase(changeItems(workspaceId, reader))
     return { entries: [...entries, ...changes, ...others], health }
   })
 
   /** Adds the Runs and commits to the entries of one page. */
-  const shown = Effect.fnUntraced(function* (entries: ReadonlyArray<OpenNeed>) {
+  const shown = Effect.fnUntraced(function* (entries: ReadonlyArray<OpenItem>) {
     const runs = yield* shownRuns(
       sql,
       entries.flatMap(({ runId }) => runId ?? [])
@@ -195,7 +199,7 @@ const make = Effect.gen(function* () {
       sql,
       [...runs.values()].flatMap(({ source_snapshot_id }) => source_snapshot_id ?? [])
     )
-    return entries.map(({ newer, runId, ...entry }): Need => {
+    return entries.map(({ newer, runId, ...entry }): AttentionItem => {
       const row = runId === undefined ? undefined : runs.get(runId)
       const of = newer ?? (row?.source_snapshot_id == null ? undefined : commits.get(row.source_snapshot_id))
       const commit =
@@ -212,12 +216,12 @@ const make = Effect.gen(function* () {
     })
   })
 
-  const list = Effect.fn("Needs.list")(function* (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) {
+  const list = Effect.fn("Attention.list")(function* (workspaceId: WorkspaceId, reader: Reader, page: PageRequest) {
     const binding = { route: "dashboard.needs", subject: page.subject ?? "", filter: [workspaceId] }
     const anchor = page.cursor === undefined ? undefined : yield* cursors.decode(binding, page.cursor, 3)
-    const { entries: open, health } = yield* openNeeds(workspaceId, reader)
+    const { entries: open, health } = yield* openItems(workspaceId, reader)
     const others = yield* inDatabase(othersTurns(workspaceId, open, reader))
-    const entries = open.map((entry): OpenNeed => (others.has(entry.key) ? { ...entry, waitsForOthers: true } : entry))
+    const entries = open.map((entry): OpenItem => (others.has(entry.key) ? { ...entry, waitsForOthers: true } : entry))
     const sorted = entries
       .map((entry) => ({ entry, place: placeOf(entry) }))
       .sort((a, b) => comparePlaces(a.place, b.place))
@@ -238,5 +242,5 @@ const make = Effect.gen(function* () {
     }
   })
 
-  return Needs.of({ list })
+  return Attention.of({ list })
 })

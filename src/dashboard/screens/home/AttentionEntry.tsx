@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { Sum } from "../../ui/Sum.tsx"
-import type { Need } from "../../api/Types.ts"
+import type { AttentionItem } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
@@ -13,10 +13,10 @@ import { japaneseReason } from "../../words/FailureReasons.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { credentialWords } from "../capsule/CredentialWords.ts"
 import { AskApproval } from "./AskApproval.tsx"
-import { needWords } from "./NeedWords.ts"
+import { attentionWords } from "./AttentionWords.ts"
 import { PlanTogether } from "./PlanTogether.tsx"
 
-const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
+const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>> = {
   unknown_safety: ["shield", "bad"],
   failed: ["cross", "bad"],
   uncertain_ground: ["warning", "bad"],
@@ -43,12 +43,12 @@ const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
 /** Number of names shown before "and n more". */
 const mostNames = 3
 
-interface NeedProps {
-  readonly need: Need
+interface AttentionEntryProps {
+  readonly item: AttentionItem
 }
 
-const Names = ({ need: { capsules } }: NeedProps) => {
-  const words = useWords(needWords)
+const Names = ({ item: { capsules } }: AttentionEntryProps) => {
+  const words = useWords(attentionWords)
   const workspace = useWorkspace()
   const more = capsules.length - mostNames
   return (
@@ -70,13 +70,13 @@ const Names = ({ need: { capsules } }: NeedProps) => {
   )
 }
 
-const Title = ({ need }: NeedProps) => {
-  const words = useWords(needWords)
+const Title = ({ item }: AttentionEntryProps) => {
+  const words = useWords(attentionWords)
   const workspace = useWorkspace()
-  const { capsules, connectionName, kind, recordId, ref, run, sourceName } = need
+  const { capsules, connectionName, kind, recordId, ref, run, sourceName } = item
   const [capsule] = capsules
-  if (need.pullRequest !== undefined) {
-    const { id, number, title } = need.pullRequest
+  if (item.pullRequest !== undefined) {
+    const { id, number, title } = item.pullRequest
     return (
       <span className="row-name">
         <Link
@@ -87,21 +87,21 @@ const Title = ({ need }: NeedProps) => {
             #{number} <bdi>{title}</bdi>
           </strong>
         </Link>
-        <Names need={need} />
+        <Names item={item} />
       </span>
     )
   }
   if (kind === "update_open" || kind === "update_held") {
     return (
       <span className="row-name">
-        <strong>{words.updating(capsules.length)}</strong> <Names need={need} />
+        <strong>{words.updating(capsules.length)}</strong> <Names item={item} />
       </span>
     )
   }
   if (capsules.length > 1) {
     return (
       <span className="row-name">
-        <strong>{words.behind(capsules.length)}</strong> <Names need={need} />
+        <strong>{words.behind(capsules.length)}</strong> <Names item={item} />
       </span>
     )
   }
@@ -109,7 +109,7 @@ const Title = ({ need }: NeedProps) => {
     return (
       <span className="row-name">
         <strong>
-          {connectionName ?? sourceName ?? need.noticeEndpointName ?? run?.id ?? recordId ?? workspace.displayName}
+          {connectionName ?? sourceName ?? item.noticeEndpointName ?? run?.id ?? recordId ?? workspace.displayName}
         </strong>
         {ref === undefined ? null : <span className="tag">{ref}</span>}
       </span>
@@ -126,8 +126,8 @@ const Title = ({ need }: NeedProps) => {
   )
 }
 
-const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
-  const { kind, neverApplied, run, staleReasons = [] } = need
+const sentence = (item: AttentionItem, words: (typeof attentionWords)["en"]): string => {
+  const { kind, neverApplied, run, staleReasons = [] } = item
   switch (kind) {
     case "failed":
       if (neverApplied === true && run?.type === "plan") return words.firstPlanFailed
@@ -141,7 +141,7 @@ const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
       if (staleReasons.length === 0 || staleReasons.some((reason) => reason.kind === "commit")) return words.kinds.stale
       return staleReasons.some((reason) => reason.kind === "restore") ? words.staleRestore : words.staleInput
     case "work_stuck":
-      return need.work === undefined ? words.kinds.work_stuck : `${words.stuck[need.work]}. ${words.kinds.work_stuck}`
+      return item.work === undefined ? words.kinds.work_stuck : `${words.stuck[item.work]}. ${words.kinds.work_stuck}`
     case "unknown_safety":
       return run !== undefined && failedByTool(run) ? words.failed[run.type] : words.kinds[kind]
     default:
@@ -150,7 +150,7 @@ const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
 }
 
 /** The reason in the person's language if a text exists, and otherwise the server's message, marked as English. */
-const Reason = ({ need: { group, reason, run } }: NeedProps) => {
+const Reason = ({ item: { group, reason, run } }: AttentionEntryProps) => {
   const language = useLanguage()
   const error = group === "failed" || reason === undefined ? run?.error : undefined
   const translated = language === "ja" && error !== undefined ? japaneseReason(error.code) : undefined
@@ -163,20 +163,26 @@ const Reason = ({ need: { group, reason, run } }: NeedProps) => {
   )
 }
 
-const subjectOf = ({ capsules: [capsule], connectionName, noticeEndpointName, pullRequest, sourceName }: Need) =>
+const subjectOf = ({
+  capsules: [capsule],
+  connectionName,
+  noticeEndpointName,
+  pullRequest,
+  sourceName
+}: AttentionItem) =>
   pullRequest !== undefined
     ? `#${pullRequest.number}`
     : capsule === undefined
       ? (connectionName ?? sourceName ?? noticeEndpointName)
       : `${capsule.name} ${capsule.environment}`
 
-const Action = ({ need }: NeedProps) => {
-  const words = useWords(needWords)
+const Action = ({ item }: AttentionEntryProps) => {
+  const words = useWords(attentionWords)
   const { handle } = useWorkspace()
-  const { capsules, connectionId, kind, run, runGroupId, sourceId, turn } = need
+  const { capsules, connectionId, kind, run, runGroupId, sourceId, turn } = item
   const [capsule] = capsules
   const failed = kind === "unknown_safety" && run !== undefined && failedByTool(run)
-  const of = subjectOf(need)
+  const of = subjectOf(item)
   const label = words.actions[failed ? "failed" : kind]
   if (kind === "automation_paused" || kind === "notices_stopped") {
     return (
@@ -190,14 +196,14 @@ const Action = ({ need }: NeedProps) => {
       </LinkButton>
     )
   }
-  if (need.pullRequest !== undefined) {
+  if (item.pullRequest !== undefined) {
     return (
       <LinkButton
         small
         of={of}
         tone="primary"
         to="/w/$workspace/pull-requests/$pullRequestId"
-        params={{ workspace: handle, pullRequestId: need.pullRequest.id }}
+        params={{ workspace: handle, pullRequestId: item.pullRequest.id }}
       >
         {label}
       </LinkButton>
@@ -253,28 +259,28 @@ const Action = ({ need }: NeedProps) => {
 /**
  * An entry in the list: a Capsule with all its reasons, a commit with all its Capsules, or another record in the Workspace.
  */
-export const NeedEntry = ({
-  need,
+export const AttentionEntry = ({
+  item,
   replaces,
   choice
-}: NeedProps & {
+}: AttentionEntryProps & {
   readonly replaces: boolean
   /** The checkbox that selects the plan, if it can be decided in bulk. */
   readonly choice?: ReactNode
 }) => {
-  const words = useWords(needWords)
+  const words = useWords(attentionWords)
   const turns = useWords(credentialWords).turn
   const list = new Intl.ListFormat(useLanguage(), { type: "conjunction" })
-  const toolFailed = need.kind === "unknown_safety" && need.run !== undefined && failedByTool(need.run)
-  const [icon, tone] = look[toolFailed ? "failed" : need.kind]
+  const toolFailed = item.kind === "unknown_safety" && item.run !== undefined && failedByTool(item.run)
+  const [icon, tone] = look[toolFailed ? "failed" : item.kind]
   const actorName = useActorName()
-  const asked = need.run?.approvalAsked
-  const asksOthers = need.kind === "waiting_approval" && need.waitsForOthers === true
-  const isShared = need.kind === "stale" && need.capsules.length > 1
+  const asked = item.run?.approvalAsked
+  const asksOthers = item.kind === "waiting_approval" && item.waitsForOthers === true
+  const isShared = item.kind === "stale" && item.capsules.length > 1
   return (
     <li
       className="attention-row"
-      data-testid={`need-${need.pullRequest === undefined ? (need.capsules[0]?.name ?? need.kind) : need.kind}`}
+      data-testid={`need-${item.pullRequest === undefined ? (item.capsules[0]?.name ?? item.kind) : item.kind}`}
     >
       {choice ?? (
         <span className={`attention-icon attention-${tone}`}>
@@ -282,27 +288,27 @@ export const NeedEntry = ({
         </span>
       )}
       <span className="need-text">
-        <Title need={need} />
+        <Title item={item} />
         <span>
-          {isShared ? null : `${sentence(need, words)} · `}
-          <Time at={need.since} />
-          {need.turn === undefined ? null : ` · ${turns[need.turn]}`}
-          {need.also.length === 0 ? null : ` · ${words.alsoIs(list.format(need.also.map((kind) => words.also[kind])))}`}
+          {isShared ? null : `${sentence(item, words)} · `}
+          <Time at={item.since} />
+          {item.turn === undefined ? null : ` · ${turns[item.turn]}`}
+          {item.also.length === 0 ? null : ` · ${words.alsoIs(list.format(item.also.map((kind) => words.also[kind])))}`}
         </span>
-        {need.commit === undefined ? null : <CommitLine id={need.commit.id} description={need.commit.description} />}
-        <Reason need={need} />
+        {item.commit === undefined ? null : <CommitLine id={item.commit.id} description={item.commit.description} />}
+        <Reason item={item} />
         {asked === undefined ? null : (
           <span>
             {words.askedBy(actorName(asked.subject))} <Time at={asked.at} />
           </span>
         )}
       </span>
-      {asksOthers && need.run !== undefined ? (
-        <AskApproval runId={need.run.id} of={subjectOf(need)} />
+      {asksOthers && item.run !== undefined ? (
+        <AskApproval runId={item.run.id} of={subjectOf(item)} />
       ) : isShared ? (
-        <PlanTogether capsuleIds={need.capsules.map(({ id }) => id)} replaces={replaces} />
+        <PlanTogether capsuleIds={item.capsules.map(({ id }) => id)} replaces={replaces} />
       ) : (
-        <Action need={need} />
+        <Action item={item} />
       )}
     </li>
   )

@@ -8,7 +8,7 @@ import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
 import { capsuleProgress, isStale } from "../../ledger/pull-request-report/CapsuleProgress.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
-import type { OpenNeed } from "./NeedDecision.ts"
+import type { OpenItem } from "./AttentionDecision.ts"
 
 /** Maximum number of plans for which the approval rules are evaluated. */
 const mostChanges = 200
@@ -72,7 +72,7 @@ const byPullRequest = (changes: ReadonlyArray<Change>) => {
  * Returns one entry for each open pull request with a change that needs approvals. The entry contains the Capsules whose change
  * this person may approve, or else the Capsules that wait for other people.
  */
-export const changeNeeds = Effect.fn("changeNeeds")(function* (workspaceId: WorkspaceId, reader: Reader) {
+export const changeItems = Effect.fn("changeItems")(function* (workspaceId: WorkspaceId, reader: Reader) {
   const own: Array<Change> = []
   const others: Array<Change> = []
   for (const change of yield* changesOf(workspaceId)) {
@@ -83,7 +83,7 @@ export const changeNeeds = Effect.fn("changeNeeds")(function* (workspaceId: Work
     else others.push(change)
   }
   const [ofReader, ofOthers] = [byPullRequest(own), byPullRequest(others)]
-  return [...new Set([...ofReader.keys(), ...ofOthers.keys()])].flatMap((id): ReadonlyArray<OpenNeed> => {
+  return [...new Set([...ofReader.keys(), ...ofOthers.keys()])].flatMap((id): ReadonlyArray<OpenItem> => {
     const shown = ofReader.get(id) ?? ofOthers.get(id) ?? []
     const [first] = shown
     if (first === undefined) return []

@@ -11,18 +11,18 @@ import {
   SourceId,
   Subject
 } from "./Ids.ts"
-import { needGroups, needKinds } from "./NeedOrder.ts"
+import { attentionGroups, attentionKinds } from "./AttentionOrder.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlanSummary } from "./PlanDetails.ts"
 import { RunType } from "./Run.ts"
 
-export const NeedKind = Schema.Literals(needKinds)
-export type NeedKind = typeof NeedKind.Type
+export const AttentionKind = Schema.Literals(attentionKinds)
+export type AttentionKind = typeof AttentionKind.Type
 
-export const NeedGroup = Schema.Literals(needGroups)
-export type NeedGroup = typeof NeedGroup.Type
+export const AttentionGroup = Schema.Literals(attentionGroups)
+export type AttentionGroup = typeof AttentionGroup.Type
 
-export const NeedingCapsule = Schema.Struct({ id: CapsuleId, name: Schema.String, environment: Schema.String })
+export const AttentionCapsule = Schema.Struct({ id: CapsuleId, name: Schema.String, environment: Schema.String })
 
 /** Kinds of background work that svc does after a commit. */
 export const StuckWorkKind = Schema.Literals([
@@ -40,7 +40,7 @@ export const StuckWorkKind = Schema.Literals([
 export type StuckWorkKind = typeof StuckWorkKind.Type
 
 /** The Run of an entry, without its evidence. */
-export const NeedRun = Schema.Struct({
+export const AttentionRun = Schema.Struct({
   id: RunId,
   type: RunType,
   planSummary: Schema.optionalKey(PlanSummary),
@@ -53,7 +53,7 @@ export const NeedRun = Schema.Struct({
   driftedResources: Schema.optionalKey(Schema.Int)
 })
 
-export const NeedCommit = Schema.Struct({
+export const AttentionCommit = Schema.Struct({
   /** The full commit id. */
   id: Schema.String,
   sourceId: Schema.optionalKey(SourceId),
@@ -64,25 +64,25 @@ export const NeedCommit = Schema.Struct({
  * An entry of the attention list: one Capsule with all its reasons, several Capsules that wait for the same commit, or something
  * else in the Workspace.
  */
-export class Need extends Schema.Opaque<Need>()(
+export class AttentionItem extends Schema.Opaque<AttentionItem>()(
   Schema.Struct({
     /** Stays the same for as long as the entry exists. */
     key: Schema.String,
-    group: NeedGroup,
+    group: AttentionGroup,
     /** The most urgent reason. */
-    kind: NeedKind,
+    kind: AttentionKind,
     /** The Capsule's other reasons. */
-    also: Schema.Array(NeedKind),
+    also: Schema.Array(AttentionKind),
     since: Timestamp,
     /**
      * Contains several Capsules only if all of them wait for the same new commit of a Source, or are changed by the same
      * pull request.
      */
-    capsules: Schema.Array(NeedingCapsule),
+    capsules: Schema.Array(AttentionCapsule),
     /** Set for a failure: true if the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),
-    run: Schema.optionalKey(NeedRun),
-    commit: Schema.optionalKey(NeedCommit),
+    run: Schema.optionalKey(AttentionRun),
+    commit: Schema.optionalKey(AttentionCommit),
     staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
     reason: Schema.optionalKey(Schema.String),
     /** True if only somebody else can act on the entry. */
@@ -103,11 +103,11 @@ export class Need extends Schema.Opaque<Need>()(
     /** For work that keeps failing: the kind of work, and the id of the record it belongs to. */
     work: Schema.optionalKey(StuckWorkKind),
     recordId: Schema.optionalKey(Schema.String)
-  }).annotate({ identifier: "Need" })
+  }).annotate({ identifier: "AttentionItem" })
 ) {}
 
 /** Number of entries in each group, counted over all pages. */
-export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
+export const AttentionCounts = Schema.Record(AttentionGroup, Schema.Int)
 
 /** The health of a Workspace's Capsules. Each Capsule is counted once, by its most urgent reason. */
 export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(

@@ -1,7 +1,7 @@
 import { afterAll, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Needs } from "../../../../actors/commands/attention/Needs.ts"
+import { Attention } from "../../../../actors/commands/attention/Attention.ts"
 import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequests.ts"
 import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import type { CommandContext } from "../../../../schema/commands/Command.ts"
@@ -21,7 +21,7 @@ afterAll(tests.dispose)
 /** Returns the entries about changes in this person's attention list. */
 const changesFor = Effect.fnUntraced(function* (person: CommandContext) {
   const { workspaceId } = yield* TestPlane
-  const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
+  const page = yield* (yield* Attention).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
   return page.items.filter(({ kind }) => kind === "waiting_change")
 })
 

@@ -1,20 +1,25 @@
 import type { CapsuleId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
-import type { CapsuleHealth, Need, NeedGroup, NeedKind } from "../../../schema/records/Need.ts"
-import { needKinds } from "../../../schema/records/NeedOrder.ts"
+import type {
+  CapsuleHealth,
+  AttentionItem,
+  AttentionGroup,
+  AttentionKind
+} from "../../../schema/records/AttentionItem.ts"
+import { attentionKinds } from "../../../schema/records/AttentionOrder.ts"
 import { CredentialWaitJson } from "../../ledger/capsule/CredentialWait.ts"
 import { StaleReasonsJson } from "../../ledger/capsule/CapsuleRow.ts"
-import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
+import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./AttentionRows.ts"
 
 /** An entry whose Run and commit have not been read. They are read only for the entries on the requested page. */
-export interface OpenNeed extends Omit<Need, "run" | "commit"> {
+export interface OpenItem extends Omit<AttentionItem, "run" | "commit"> {
   readonly runId?: RunId
   /** The newer commit that has not been planned. */
   readonly newer?: SnapshotCommit
 }
 
-type Reason = Omit<OpenNeed, "key" | "group" | "also" | "capsules">
+type Reason = Omit<OpenItem, "key" | "group" | "also" | "capsules">
 
-export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
+export const groupOf: Readonly<Record<AttentionKind, AttentionGroup>> = {
   unknown_safety: "failed",
   failed: "failed",
   uncertain_ground: "failed",
@@ -38,8 +43,8 @@ export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
   connection_expiring: "expiring"
 }
 
-const rank = new Map<NeedKind, number>(needKinds.map((kind, index) => [kind, index]))
-const rankOf = (kind: NeedKind): number => rank.get(kind) ?? needKinds.length
+const rank = new Map<AttentionKind, number>(attentionKinds.map((kind, index) => [kind, index]))
+const rankOf = (kind: AttentionKind): number => rank.get(kind) ?? attentionKinds.length
 
 /**
  * Returns the sort key of an entry. Entries that the person can act on come first, then the most urgent kinds, then the
@@ -50,7 +55,7 @@ export const placeOf = ({
   kind,
   since,
   waitsForOthers = false
-}: Pick<OpenNeed, "key" | "kind" | "since" | "waitsForOthers">) =>
+}: Pick<OpenItem, "key" | "kind" | "since" | "waitsForOthers">) =>
   [`${waitsForOthers ? 1 : 0}${String(rankOf(kind)).padStart(2, "0")}`, since, key] as const
 
 type Place = readonly [rank: string, since: string, key: string]
@@ -149,11 +154,11 @@ const reasonsOf = (
   return reasons.sort((a, b) => rankOf(a.kind) - rankOf(b.kind))
 }
 
-const named = ({ environment, id, name }: StandingRow): Need["capsules"][number] => ({ id, name, environment })
+const named = ({ environment, id, name }: StandingRow): AttentionItem["capsules"][number] => ({ id, name, environment })
 
 const counted = (
   row: StandingRow,
-  worst: NeedKind | undefined
+  worst: AttentionKind | undefined
 ): Exclude<keyof CapsuleHealth, "capsules" | "complete"> => {
   if (worst !== undefined) return groupOf[worst] === "failed" ? "failed" : "waiting"
   if (row.status === "disabled") return "disabled"
@@ -162,9 +167,9 @@ const counted = (
 }
 
 /** Merges entries of Capsules that are waiting for the same commit of a Source, because they are planned together. */
-const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<OpenNeed> => {
-  const byCommit = new Map<string, Array<OpenNeed>>()
-  const others: Array<OpenNeed> = []
+const withSharedCommits = (entries: ReadonlyArray<OpenItem>): ReadonlyArray<OpenItem> => {
+  const byCommit = new Map<string, Array<OpenItem>>()
+  const others: Array<OpenItem> = []
   for (const entry of entries) {
     if (entry.kind !== "stale" || entry.newer === undefined) others.push(entry)
     else {
@@ -172,7 +177,7 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
       byCommit.set(key, [...(byCommit.get(key) ?? []), entry])
     }
   }
-  const shared = [...byCommit].flatMap(([key, together]): ReadonlyArray<OpenNeed> => {
+  const shared = [...byCommit].flatMap(([key, together]): ReadonlyArray<OpenItem> => {
     const [first] = together
     if (first === undefined || together.length === 1) return together
     const { staleReasons: _own, ...entry } = first
@@ -186,14 +191,14 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
  * Returns one entry for each Capsule that needs a person's attention, with the most urgent reason, and one entry for each
  * open update. Also returns the health of all Capsules in the Workspace.
  */
-export const capsuleNeeds = (records: Records) => {
+export const capsuleItems = (records: Records) => {
   const isComplete = records.capsules.length <= mostCapsules
   const rows = records.capsules.slice(0, mostCapsules)
   const waiting = newestByCapsule(records.waiting)
   const approved = newestByCapsule(records.approved)
   const updating = new Set(records.updates.flatMap(({ capsules }) => capsules))
   const health = { healthy: 0, unchecked: 0, waiting: 0, failed: 0, notApplied: 0, disabled: 0 }
-  const entries = rows.flatMap((row): ReadonlyArray<OpenNeed> => {
+  const entries = rows.flatMap((row): ReadonlyArray<OpenItem> => {
     const snapshot = newerSnapshot(row)
     const [worst, ...others] = reasonsOf(row, {
       waiting: waiting.get(row.id),
@@ -207,7 +212,7 @@ export const capsuleNeeds = (records: Records) => {
     return [{ ...worst, key: row.id, group: groupOf[worst.kind], also, capsules: [named(row)] }]
   })
   const byId = new Map(rows.map((row) => [row.id, row]))
-  const updates = records.updates.map(({ capsules, created_at, held_reason, id }): OpenNeed => {
+  const updates = records.updates.map(({ capsules, created_at, held_reason, id }): OpenItem => {
     const kind = held_reason === null ? "update_open" : "update_held"
     return {
       key: id,
@@ -225,7 +230,7 @@ export const capsuleNeeds = (records: Records) => {
   })
   // Plans that do not belong to a Capsule of the Workspace.
   const unowned = records.waiting.flatMap(
-    ({ at, capsule_id, id }): ReadonlyArray<OpenNeed> =>
+    ({ at, capsule_id, id }): ReadonlyArray<OpenItem> =>
       capsule_id !== null && byId.has(capsule_id)
         ? []
         : [{ key: id, group: "decision", kind: "waiting_approval", also: [], since: at, runId: id, capsules: [] }]

@@ -1,8 +1,8 @@
 import { afterAll, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Needs } from "../../../../actors/commands/attention/Needs.ts"
-import type { Need } from "../../../../schema/records/Need.ts"
+import { Attention } from "../../../../actors/commands/attention/Attention.ts"
+import type { AttentionItem } from "../../../../schema/records/AttentionItem.ts"
 import { Subject, WorkspaceId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
@@ -18,7 +18,8 @@ const stale = {
   stale_reasons: JSON.stringify([{ kind: "commit", sourceSnapshotId: snapshotId }])
 }
 
-const shown = ({ also, capsules, kind }: Need) => [kind, ...also, ...capsules.map(({ name }) => name)].join(" ")
+const shown = ({ also, capsules, kind }: AttentionItem) =>
+  [kind, ...also, ...capsules.map(({ name }) => name)].join(" ")
 
 tests.live(
   "the paged attention list shows everything that a person has to handle, most serious first, with details",
@@ -26,7 +27,7 @@ tests.live(
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const reader = { subject: Subject.make(context.actor.subject ?? "") }
-      const needs = yield* Needs
+      const needs = yield* Attention
       const sql = yield* SqlClient.SqlClient
       yield* seedCapsules(
         workspaceId,

@@ -1,8 +1,8 @@
-import type { Need } from "../../api/Types.ts"
+import type { AttentionItem } from "../../api/Types.ts"
 import { counted } from "../../words/Format.ts"
 
-type Kind = Need["kind"]
-type RunType = NonNullable<Need["run"]>["type"]
+type Kind = AttentionItem["kind"]
+type RunType = NonNullable<AttentionItem["run"]>["type"]
 
 const failed: Readonly<Record<RunType, string>> = {
   source_sync: "Its sync failed",
@@ -64,7 +64,7 @@ const actions: Readonly<Record<Kind, string>> = {
   connection_expiring: "Renew"
 }
 
-const groups: Readonly<Record<Need["group"], string>> = {
+const groups: Readonly<Record<AttentionItem["group"], string>> = {
   failed: "Uncertain or failed",
   decision: "To approve or apply",
   blocked: "Held up",
@@ -249,4 +249,4 @@ const ja: typeof en = {
   replace: "更新を始める"
 }
 
-export const needWords = { en, ja }
+export const attentionWords = { en, ja }

@@ -1,7 +1,7 @@
 import { Effect, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleId, RunId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
-import type { NeedKind } from "../../../schema/records/Need.ts"
+import type { AttentionKind } from "../../../schema/records/AttentionItem.ts"
 import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import { ApprovalRuleRow } from "../../access/approval/ApprovalRows.ts"
 import { planApproval } from "../../access/approval/PlanApproval.ts"
@@ -11,10 +11,10 @@ import { rowShape } from "../../base/database/Table.ts"
 import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
 import { RunRow } from "../../ledger/run/RunRow.ts"
 import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
-import type { OpenNeed } from "./NeedDecision.ts"
+import type { OpenItem } from "./AttentionDecision.ts"
 
 /** The lowest role that can act on an entry. The approval rules apply to a plan or change that is waiting for approval. */
-export const actingRole: Readonly<Record<Exclude<NeedKind, "waiting_approval" | "waiting_change">, Role>> = {
+export const actingRole: Readonly<Record<Exclude<AttentionKind, "waiting_approval" | "waiting_change">, Role>> = {
   unknown_safety: "member",
   failed: "member",
   uncertain_ground: "owner",
@@ -96,7 +96,7 @@ const countingPlans = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>,
 /** Returns the keys of the entries that are waiting for somebody else, because the person cannot act on them. */
 export const othersTurns = Effect.fn("othersTurns")(function* (
   workspaceId: WorkspaceId,
-  entries: ReadonlyArray<OpenNeed>,
+  entries: ReadonlyArray<OpenItem>,
   reader: Reader
 ) {
   const sql = yield* SqlClient.SqlClient
@@ -107,9 +107,9 @@ export const othersTurns = Effect.fn("othersTurns")(function* (
     reader.subject,
     entries.flatMap(({ capsules }) => capsules.slice(0, 1).map(({ id }) => id))
   )
-  const roleFor = ({ capsules: [capsule] }: OpenNeed) =>
+  const roleFor = ({ capsules: [capsule] }: OpenItem) =>
     (capsule === undefined ? undefined : roles.get(capsule.id)) ?? membership?.role
-  const reaches = (entry: OpenNeed, needed: Role) => {
+  const reaches = (entry: OpenItem, needed: Role) => {
     const role = roleFor(entry)
     return role !== undefined && roleAtLeast(role, needed)
   }
@@ -121,7 +121,7 @@ export const othersTurns = Effect.fn("othersTurns")(function* (
   )
   const ruled = rules.length === 0 ? [] : waiting.slice(0, mostRuledPlans)
   const counting = yield* countingPlans(ruled, reader)
-  const isOwn = (entry: OpenNeed): boolean => {
+  const isOwn = (entry: OpenItem): boolean => {
     // Members cannot act on an entry whose turn is `operator`.
     if (entry.kind === "waiting_change") return entry.waitsForOthers !== true
     if (entry.turn === "operator") return false

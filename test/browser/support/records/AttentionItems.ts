@@ -1,4 +1,4 @@
-import type { CapsuleHealth, Need } from "../../../../src/dashboard/api/Types.ts"
+import type { CapsuleHealth, AttentionItem } from "../../../../src/dashboard/api/Types.ts"
 import { storefrontId } from "./Capsules.ts"
 import { openPullRequest } from "./PullRequests.ts"
 import { failedRun, reviewRun } from "./Runs.ts"
@@ -16,7 +16,7 @@ const behind = [
 ]
 
 /** A change that waits for this person's approval. */
-export const changeNeed: Need = {
+export const changeItem: AttentionItem = {
   key: `waiting_change ${openPullRequest}`,
   group: "decision",
   kind: "waiting_change",
@@ -27,7 +27,7 @@ export const changeNeed: Need = {
 }
 
 /** In the API's order, most serious first. */
-export const needs: ReadonlyArray<Need> = [
+export const needs: ReadonlyArray<AttentionItem> = [
   {
     key: "cap_0000000000000003",
     group: "failed",

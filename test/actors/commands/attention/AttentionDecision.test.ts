@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test"
 import {
-  capsuleNeeds,
+  capsuleItems,
   comparePlaces,
   placeOf,
   type Records
-} from "../../../../actors/commands/attention/NeedDecision.ts"
+} from "../../../../actors/commands/attention/AttentionDecision.ts"
 import {
   mostCapsules,
   type PlanRow,
   type SnapshotCommit,
   type StandingRow
-} from "../../../../actors/commands/attention/NeedRows.ts"
-import type { NeedKind } from "../../../../schema/records/Need.ts"
+} from "../../../../actors/commands/attention/AttentionRows.ts"
+import type { AttentionKind } from "../../../../schema/records/AttentionItem.ts"
 import {
   CapsuleId,
   RunGroupId,
@@ -71,7 +71,7 @@ const commit = (snapshot: number, resolved_commit: string): readonly [SourceSnap
 ]
 
 const decided = (records: Partial<Records>) =>
-  capsuleNeeds({ capsules: [], waiting: [], approved: [], updates: [], commits: new Map(), ...records })
+  capsuleItems({ capsules: [], waiting: [], approved: [], updates: [], commits: new Map(), ...records })
 
 const wait = JSON.stringify({
   runId: runId(1),
@@ -84,47 +84,53 @@ const wait = JSON.stringify({
 })
 
 describe("a Capsule", () => {
-  const cases: ReadonlyArray<readonly [string, Partial<StandingRow>, Partial<Records>, ReadonlyArray<NeedKind>]> = [
-    ["that is sound needs nobody", {}, {}, []],
-    ["whose first plan failed", { status: "pending", run_type: "plan", run_status: "failed" }, {}, ["failed"]],
-    ["whose apply failed", { run_status: "failed" }, {}, ["failed"]],
-    ["whose drift check failed", { run_type: "drift_check", run_status: "failed" }, {}, ["check_failed"]],
-    ["that is disabled, with a failed Run", { status: "disabled", run_status: "failed" }, {}, []],
+  const cases: ReadonlyArray<readonly [string, Partial<StandingRow>, Partial<Records>, ReadonlyArray<AttentionKind>]> =
     [
-      "of unknown safety has failed without saying",
-      { status: "error", runtime_safety: "unknown", run_status: "failed" },
-      {},
-      ["unknown_safety"]
-    ],
-    [
-      "with a state that an apply left behind, and a plan that does not know it",
-      { left_over_at: later },
-      { waiting: [plan(9, 1)] },
-      ["uncertain_ground", "waiting_approval"]
-    ],
-    ["in error without a failed Run", { status: "error" }, {}, ["failed"]],
-    [
-      "without a credential fails for that reason",
-      { run_status: "failed", credential_wait: wait },
-      {},
-      ["waiting_credential"]
-    ],
-    [
-      "without a credential that failed once more",
-      { run_status: "failed", run_id: runId(9), credential_wait: wait },
-      {},
-      ["failed", "waiting_credential"]
-    ],
-    [
-      "with a plan to approve that also drifted",
-      { drift_status: "drifted" },
-      { waiting: [plan(2, 1)] },
-      ["waiting_approval", "drifted"]
-    ],
-    ["with an approved plan is not to be planned", { status: "stale" }, { approved: [plan(2, 1)] }, ["approved"]],
-    ["with a waiting plan is not to be planned", { status: "stale" }, { waiting: [plan(2, 1)] }, ["waiting_approval"]],
-    ["that is behind", { status: "stale" }, {}, ["stale"]]
-  ]
+      ["that is sound needs nobody", {}, {}, []],
+      ["whose first plan failed", { status: "pending", run_type: "plan", run_status: "failed" }, {}, ["failed"]],
+      ["whose apply failed", { run_status: "failed" }, {}, ["failed"]],
+      ["whose drift check failed", { run_type: "drift_check", run_status: "failed" }, {}, ["check_failed"]],
+      ["that is disabled, with a failed Run", { status: "disabled", run_status: "failed" }, {}, []],
+      [
+        "of unknown safety has failed without saying",
+        { status: "error", runtime_safety: "unknown", run_status: "failed" },
+        {},
+        ["unknown_safety"]
+      ],
+      [
+        "with a state that an apply left behind, and a plan that does not know it",
+        { left_over_at: later },
+        { waiting: [plan(9, 1)] },
+        ["uncertain_ground", "waiting_approval"]
+      ],
+      ["in error without a failed Run", { status: "error" }, {}, ["failed"]],
+      [
+        "without a credential fails for that reason",
+        { run_status: "failed", credential_wait: wait },
+        {},
+        ["waiting_credential"]
+      ],
+      [
+        "without a credential that failed once more",
+        { run_status: "failed", run_id: runId(9), credential_wait: wait },
+        {},
+        ["failed", "waiting_credential"]
+      ],
+      [
+        "with a plan to approve that also drifted",
+        { drift_status: "drifted" },
+        { waiting: [plan(2, 1)] },
+        ["waiting_approval", "drifted"]
+      ],
+      ["with an approved plan is not to be planned", { status: "stale" }, { approved: [plan(2, 1)] }, ["approved"]],
+      [
+        "with a waiting plan is not to be planned",
+        { status: "stale" },
+        { waiting: [plan(2, 1)] },
+        ["waiting_approval"]
+      ],
+      ["that is behind", { status: "stale" }, {}, ["stale"]]
+    ]
   for (const [title, change, records, expected] of cases) {
     test(title, () => {
       const [entry, ...others] = decided({ capsules: [capsule(1, change)], ...records }).entries

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { ApprovalRules } from "../../../../actors/access/approval/ApprovalRules.ts"
 import { mailPlace, SealedMail } from "../../../../actors/base/mail/Mails.ts"
 import { Vault } from "../../../../actors/base/vault/Vault.ts"
-import { Needs } from "../../../../actors/commands/attention/Needs.ts"
+import { Attention } from "../../../../actors/commands/attention/Attention.ts"
 import type { CommandContext } from "../../../../schema/commands/Command.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
 import { Subject } from "../../../../schema/records/Ids.ts"
@@ -22,7 +22,7 @@ const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "
 /** Reads the plan's entry in this person's attention list. */
 const entryFor = Effect.fnUntraced(function* (person: CommandContext, runId: string) {
   const { workspaceId } = yield* TestPlane
-  const page = yield* (yield* Needs).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
+  const page = yield* (yield* Attention).list(workspaceId, { subject: subjectOf(person) }, { limit: 100 })
   const found = page.items.find(({ run }) => run?.id === runId)
   return { ...found, forOthers: page.forOthers.decision, first: page.items[0] }
 })
