@@ -45,7 +45,7 @@ const longestWait = 300_000
 const rereadMillis = 30_000
 
 /** Returns the delay, in milliseconds, after which a record is retried if it has failed this many times in a row. */
-const waitAfter = (failures: number) => Math.min(longestWait, 1000 * 2 ** Math.min(failures - 1, 20))
+export const retryWait = (failures: number) => Math.min(longestWait, 1000 * 2 ** Math.min(failures - 1, 20))
 
 /**
  * Does work after a transaction. The sender marks a row in its transaction, and wakes the follower after the commit. The
@@ -108,7 +108,7 @@ const make = Effect.gen(function* () {
   const failed = Effect.fnUntraced(function* (due: Due, cause: Cause.Cause<ApiError>) {
     const at = yield* Clock.currentTimeMillis
     const failures = (troubles.get(due.key)?.failures ?? 0) + 1
-    const wait = waitAfter(failures)
+    const wait = retryWait(failures)
     troubles.set(due.key, { failures, until: at + wait })
     if (wait === longestWait) yield* Effect.ignore(stuck(due))
     yield* Effect.logError(`Work that is due failed: ${due.key}. It is tried again in ${wait / 1000} s.`, cause)

@@ -1,10 +1,11 @@
-import { Context, Duration, Effect, Layer, Queue, Schema } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Layer, Queue, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunId, Subject } from "../../../schema/records/Ids.ts"
 import { Role } from "../../../schema/records/Workspace.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { transaction } from "../../base/database/Transaction.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
+import { retryWait } from "../../base/DueWork.ts"
 import { KillPoint } from "../../base/KillPoint.ts"
 import { Mails } from "../../base/mail/Mails.ts"
 import { sentNotice } from "../../base/notice/NoticeBody.ts"
@@ -135,9 +136,28 @@ const make = Effect.gen(function* () {
     }).pipe(transaction(sql))
   })
 
+  /** Notices whose mails could not be queued. They must not delay other notices. */
+  const troubles = new Map<string, { readonly failures: number; readonly until: number }>()
+
+  const failed = Effect.fnUntraced(function* ({ id }: NoticeRow, cause: Cause.Cause<unknown>) {
+    const failures = (troubles.get(id)?.failures ?? 0) + 1
+    const wait = retryWait(failures)
+    troubles.set(id, { failures, until: (yield* Clock.currentTimeMillis) + wait })
+    yield* Effect.logError(`The mails of notice ${id} could not be queued. They are tried again in ${wait / 1000} s.`, cause)
+  })
+
+  const mailOrKeep = (row: NoticeRow) =>
+    Effect.matchCauseEffect(mail(row), {
+      onFailure: (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : failed(row, cause)),
+      onSuccess: () => Effect.sync(() => void troubles.delete(row.id))
+    })
+
   const mailDue = Effect.gen(function* () {
-    const due = yield* NoticeRow.rows(sql)`SELECT * FROM notices WHERE mail_due IS NOT NULL ORDER BY id LIMIT ${batch}`
-    yield* Effect.forEach(due, mail, { discard: true })
+    const rows = yield* NoticeRow.rows(sql)`SELECT * FROM notices WHERE mail_due IS NOT NULL
+      ORDER BY id LIMIT ${batch + troubles.size}`
+    const at = yield* Clock.currentTimeMillis
+    const due = rows.filter(({ id }) => (troubles.get(id)?.until ?? at) <= at).slice(0, batch)
+    yield* Effect.forEach(due, mailOrKeep, { discard: true })
     return due.length
   }).pipe(Effect.orDie)
 

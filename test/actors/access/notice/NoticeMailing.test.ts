@@ -1,7 +1,9 @@
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { NoticeMailing } from "../../../../actors/access/notice/NoticeMailing.ts"
+import { RowChecks } from "../../../../actors/base/database/Table.ts"
 import { transaction } from "../../../../actors/base/database/Transaction.ts"
 import { NoticeMailChoices } from "../../../../actors/base/notice/NoticeMailChoices.ts"
 import { NoticeSettings } from "../../../../actors/base/notice/NoticeRows.ts"
@@ -104,6 +106,23 @@ describe("Notice mails", () => {
       )
       expect(yield* sentTo).toEqual(["olga"])
     }).pipe(Effect.provide(Layer.fresh(layer)))
+  )
+
+  it.effect("a notice that cannot be read does not delay the mails of later notices, and is tried again", () =>
+    Effect.gen(function* () {
+      yield* emptyMailbox
+      const sql = yield* SqlClient.SqlClient
+      const ann = yield* person("ann", "member", ["run.failed"])
+      yield* failed(ann)
+      yield* sql`UPDATE notices SET data = '{' WHERE mail_due IS NOT NULL`
+      yield* failed(ann)
+      expect(yield* sentTo).toEqual(["ann"])
+      yield* sql`UPDATE notices SET data = '{}' WHERE mail_due IS NOT NULL`
+      expect(yield* sentTo).toEqual([])
+      yield* TestClock.adjust("1 second")
+      yield* mailDue
+      expect(yield* sql`SELECT 1 AS one FROM notices WHERE mail_due IS NOT NULL`).toEqual([])
+    }).pipe(Effect.provideService(RowChecks, false), Effect.provide(Layer.fresh(layer)))
   )
 
   it.effect(
