@@ -21,7 +21,6 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "the check for expired leases reads nothing until an agent connects, and then reads open claims through an index",
     "lists of Runs select neither the plan details nor a column that is stored after them",
     "removing 2000 Runs with 100000 log lines and their history loses none of a concurrent writer's rows",
-    "Deliveries > a notice is removed thirty days after delivery ends, and the oldest notice is dropped if more than ten thousand wait",
     "svc detects a sealed part that is changed, missing, swapped or taken from another value",
     "every table column that can store parts has triggers that delete them",
     "Moved sealed values > the vault check finds damaged values in every column that has ever contained a sealed value",

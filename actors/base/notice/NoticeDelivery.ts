@@ -332,8 +332,9 @@ const make = Effect.gen(function* () {
       GROUP BY endpoint_id HAVING COUNT(*) > ${mostWaiting}`
     for (const { id } of full) {
       yield* sql`UPDATE notice_deliveries SET ${NoticeDeliveryRow.changes(sql, { status: "dropped", next_at: null, ended_at: at })}
-        WHERE id IN (SELECT id FROM notice_deliveries WHERE endpoint_id = ${id} AND status = 'waiting'
-          ORDER BY created_at DESC, sequence DESC LIMIT -1 OFFSET ${mostWaiting})`
+        WHERE id IN (SELECT id FROM (
+          SELECT id, ROW_NUMBER() OVER (ORDER BY created_at DESC, sequence DESC) AS place
+          FROM notice_deliveries WHERE endpoint_id = ${id} AND status = 'waiting') AS placed WHERE place > ${mostWaiting})`
       yield* Effect.logWarning(
         `More than ${mostWaiting} notices waited for the endpoint ${id}: the oldest were dropped.`
       )
