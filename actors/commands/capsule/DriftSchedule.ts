@@ -92,7 +92,13 @@ export class DriftSchedule extends Context.Service<
           if (before >= waitingPerWorkspace) continue
           waiting.set(row.workspace_id, before + 1)
           const schedule = row.started_by === null ? {} : { by: row.started_by }
-          const outcome = yield* Effect.result(command.DriftCheck(row.id, { context: serviceContext, schedule }))
+          const outcome = yield* command.DriftCheck(row.id, { context: serviceContext, schedule }).pipe(
+            // A Capsule with a defect is checked again one interval later, and does not delay the others.
+            Effect.catchDefect((defect) =>
+              Effect.logError(`The drift check of ${row.id} could not be started.`, defect)
+            ),
+            Effect.result
+          )
           if (outcome._tag === "Failure" && outcome.failure.code === "rate_limited") continue
           yield* later(row.id, Duration.toMillis(Duration.hours(row.hours)) * (1 + spread * (yield* Random.next)))
         }

@@ -40,9 +40,13 @@ export class SourceSchedule extends Context.Service<
           lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
         }
         for (const { path, ref, sourceId, trigger } of lanes.values()) {
-          yield* Effect.ignore(
-            command.Sync(sourceId, { context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
-          )
+          yield* command
+            .Sync(sourceId, { context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
+            .pipe(
+              Effect.ignore,
+              // A Source with a defect does not delay the others.
+              Effect.catchDefect((defect) => Effect.logError(`The sync of ${sourceId} could not be started.`, defect))
+            )
         }
       }).pipe(Effect.withSpan("SourceSchedule.syncDue"))
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
 import { DriftSchedule } from "../../../../actors/commands/capsule/DriftSchedule.ts"
@@ -116,6 +116,37 @@ describe.skipIf(Bun.which("terraform") === null)("Scheduled drift checks", () =>
         yield* sql`UPDATE capsules SET drift_check_due_at = ${far} WHERE id = ${inheriting.id}`
         yield* turn
         expect(yield* nextOf(inheriting.id)).toBeLessThanOrEqual(Date.now() + 24 * hour)
+      }),
+    120_000
+  )
+
+  tests.live(
+    "a Capsule with a defect does not delay the drift checks of the others, and is checked again one interval later",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const commands = yield* CapsuleCommands
+        const { capsule: broken } = yield* active("drift-broken", files)
+        const { capsule: sound } = yield* active("drift-sound", files)
+        for (const { id } of [broken, sound]) {
+          yield* commands.Update(id, { context, driftChecks: { mode: "every", hours: 2 } })
+        }
+        yield* turn
+        yield* elapse(broken.id)
+        yield* elapse(sound.id)
+        const before = Date.now()
+        const poisoned: typeof commands = {
+          ...commands,
+          DriftCheck: (id, request) =>
+            id === broken.id ? Effect.die(new Error("broken")) : commands.DriftCheck(id, request)
+        }
+        yield* turn.pipe(
+          Effect.provide(Layer.fresh(DriftSchedule.layer)),
+          Effect.provideService(CapsuleCommands, poisoned)
+        )
+        expect(yield* checksOf(sound.id)).toHaveLength(1)
+        expect(yield* checksOf(broken.id)).toEqual([])
+        expect(yield* nextOf(broken.id)).toBeGreaterThanOrEqual(before + 2 * hour)
       }),
     120_000
   )

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
 import { Capsules } from "../../../../actors/commands/capsule/Capsules.ts"
@@ -307,6 +307,31 @@ describe.skipIf(Bun.which("terraform") === null)("Adopted lanes", () => {
           request: { confirm: capsule.name, reason: "moved_elsewhere" }
         })
         expect((yield* sources.read(sourceId)).status).toBe("active")
+      }),
+    60_000
+  )
+
+  tests.live(
+    "a Source with a defect does not delay the scheduled syncs of the others",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const broken = yield* sourceOf("broken-schedule")
+        const sound = yield* sourceOf("sound-schedule")
+        for (const { id } of [broken, sound]) yield* synced(id)
+        yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z'
+          WHERE source_id IN ${sql.in([broken.id, sound.id])}`
+        const before = yield* runsOf(sound.id, true)
+        const commands = yield* SourceCommands
+        const poisoned: typeof commands = {
+          ...commands,
+          Sync: (id, request) => (id === sound.id ? commands.Sync(id, request) : Effect.die(new Error("broken")))
+        }
+        yield* Effect.flatMap(SourceSchedule, ({ syncDue }) => syncDue).pipe(
+          Effect.provide(Layer.fresh(SourceSchedule.layer)),
+          Effect.provideService(SourceCommands, poisoned)
+        )
+        expect(yield* runsOf(sound.id, true)).toHaveLength(before.length + 1)
       }),
     60_000
   )
