@@ -29,9 +29,15 @@ describe("Covered routes", () => {
 
   test("every dialog", async () => {
     const drawing: Array<string> = []
-    for (const file of new Bun.Glob("**/*.tsx").scanSync(dashboard))
-      if (/<(?:(?:Confirm|Form|Removal)?Dialog|dialog)\b/.test(await Bun.file(`${dashboard}${file}`).text()))
-        drawing.push(file)
+    for (const file of new Bun.Glob("**/*.tsx").scanSync(dashboard)) {
+      const declarations = (await Bun.file(`${dashboard}${file}`).text()).split(/^(?=(?:export )?(?:const|function) )/m)
+      const components = declarations.flatMap((text) =>
+        /<(?:(?:Confirm|Form|Removal)?Dialog|dialog)\b/.test(text)
+          ? [/^(?:export )?(?:const|function) (\w+)/.exec(text)?.[1] ?? ""]
+          : []
+      )
+      drawing.push(...(components.length === 1 ? [file] : components.map((component) => `${file}#${component}`)))
+    }
     const walked = new Set([...dialogs.map(({ source }) => source), ...otherDialogs])
     expect([...walked].toSorted()).toEqual(drawing.toSorted())
   })

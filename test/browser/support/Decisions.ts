@@ -90,7 +90,7 @@ const inDialog = async (page: Page): Promise<Locator> => {
   return decide
 }
 
-/** Finds a dialog in the list of all dialogs by its file; `nth` selects one of the dialogs in that file. */
+/** Finds a dialog in the list of all dialogs by its source; `nth` selects one of the dialogs with that source. */
 const dialogOf = (line: string, source: string, nth = 0): DecisionRow => {
   const found = dialogs.filter((each) => each.source === source)[nth]
   if (found === undefined) throw new Error(`No dialog of ${source} is the number ${nth}.`)
@@ -179,8 +179,8 @@ export const decisions: ReadonlyArray<DecisionRow> = [
       )
     }
   },
-  dialogOf(endpoints.changeApprovalsApprove, "screens/run/ChangeReview.tsx"),
-  dialogOf(endpoints.changeApprovalsWithdraw, "screens/run/ChangeReview.tsx", 1),
+  dialogOf(endpoints.changeApprovalsApprove, "screens/run/ChangeReview.tsx#ApproveChange"),
+  dialogOf(endpoints.changeApprovalsWithdraw, "screens/run/ChangeReview.tsx#ChangeApprovals"),
   dialogOf(endpoints.pullRequestsPlan, "screens/pull-request/PlanCommit.tsx"),
   dialogOf(endpoints.commentsRemove, "screens/run/Discussion.tsx"),
   dialogOf(endpoints.runsCancelGroup, "screens/update/UpdateScreen.tsx"),
@@ -192,7 +192,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   dialogOf(endpoints.revisionPlansCreate, "screens/capsule/PlanRevision.tsx"),
   onPage(endpoints.capsulesUpdate, `${capsule}/danger`, ".panel-danger", (to) => capsuleWords[to].disable),
   dialogOf(endpoints.capsulesRemove, "screens/capsule/Danger.tsx"),
-  dialogOf(endpoints.exportsCreate, "screens/capsule/Export.tsx"),
+  dialogOf(endpoints.exportsCreate, "screens/capsule/Export.tsx#ExportDialog"),
   {
     ...inNewDialog(endpoints.backupImportsConfirm, capsule, ".tabs", (to) => importConfirmationWords[to].confirm),
     prepare: (world) => {
@@ -235,11 +235,11 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   ),
   dialogOf(endpoints.approvalsCreateRule, "screens/workspace/RuleDialog.tsx"),
   dialogOf(endpoints.approvalsUpdateRule, "screens/workspace/RuleDialog.tsx", 1),
-  dialogOf(endpoints.approvalsRemoveRule, "screens/workspace/Approvals.tsx"),
+  dialogOf(endpoints.approvalsRemoveRule, "screens/workspace/Approvals.tsx#Rule"),
   dialogOf(endpoints.noticesCreateEndpoint, "screens/workspace/NoticeEndpointDialog.tsx"),
   dialogOf(endpoints.noticesUpdateEndpoint, "screens/workspace/NoticeEndpointDialog.tsx", 1),
-  dialogOf(endpoints.noticesRotateSecret, "screens/workspace/Notices.tsx"),
-  dialogOf(endpoints.noticesRemoveEndpoint, "screens/workspace/Notices.tsx", 1),
+  dialogOf(endpoints.noticesRotateSecret, "screens/workspace/Notices.tsx#NewSecret"),
+  dialogOf(endpoints.noticesRemoveEndpoint, "screens/workspace/Notices.tsx#Endpoint"),
   onMenu(endpoints.noticesTestEndpoint, `${settings}/notices`, ".row-static", (to) => noticeWords[to].test),
   onPage(
     endpoints.noticesReplayDelivery,
@@ -260,7 +260,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   },
   dialogOf(endpoints.teamsCreate, "screens/workspace/TeamDialog.tsx"),
   dialogOf(endpoints.teamsUpdate, "screens/workspace/TeamDialog.tsx", 1),
-  dialogOf(endpoints.teamsRemove, "screens/workspace/Approvals.tsx", 1),
+  dialogOf(endpoints.teamsRemove, "screens/workspace/Approvals.tsx#TeamRow"),
   dialogOf(endpoints.connectionsRevokeOutputShare, "screens/workspace/Shares.tsx"),
   onPage(
     endpoints.connectionsApproveOutputShare,
@@ -340,17 +340,17 @@ export const decisions: ReadonlyArray<DecisionRow> = [
     }
   },
   dialogOf(endpoints.sourcesCreate, "screens/sources/SourcesScreen.tsx"),
-  dialogOf(endpoints.sourcesUpdate, "screens/source/SourceScreen.tsx", 1),
-  dialogOf(endpoints.sourcesRemove, "screens/source/SourceScreen.tsx"),
+  dialogOf(endpoints.sourcesUpdate, "screens/source/SourceScreen.tsx#Edit"),
+  dialogOf(endpoints.sourcesRemove, "screens/source/SourceScreen.tsx#RemoveSource"),
   dialogOf(endpoints.sourcesRenewHookSecret, "screens/source/Webhook.tsx"),
   onPage(endpoints.sourcesSync, "/w/acme/sources/src_0000000000000001", ".row-static", (to) => sourceWords[to].sync),
   dialogOf(endpoints.accountTokensCreate, "screens/account/NewToken.tsx"),
   dialogOf(endpoints.accountTokensRevoke, "screens/account/Tokens.tsx"),
-  dialogOf("DELETE /auth/passkeys/:id", "screens/account/Passkeys.tsx", 1),
-  dialogOf("POST /auth/profile", "screens/account/Profile.tsx"),
-  dialogOf("POST /auth/address/link", "screens/account/Profile.tsx", 1),
-  dialogOf("POST /auth/sessions/revoke-others", "screens/account/Sessions.tsx"),
-  dialogOf("POST /auth/sign-out-everywhere", "screens/account/Sessions.tsx", 1),
+  dialogOf("DELETE /auth/passkeys/:id", "screens/account/Passkeys.tsx#Row"),
+  dialogOf("POST /auth/profile", "screens/account/Profile.tsx#Rename"),
+  dialogOf("POST /auth/address/link", "screens/account/Profile.tsx#ChangeAddress"),
+  dialogOf("POST /auth/sessions/revoke-others", "screens/account/Sessions.tsx#Others"),
+  dialogOf("POST /auth/sign-out-everywhere", "screens/account/Sessions.tsx#Everywhere"),
   dialogOf("POST /auth/password", "screens/account/ChangePassword.tsx"),
   dialogOf("POST /auth/grants/:id/revoke", "screens/account/Applications.tsx"),
   dialogOf("DELETE /auth/upstream/identities/:id", "screens/account/Identities.tsx"),

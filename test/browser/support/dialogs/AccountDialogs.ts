@@ -7,22 +7,26 @@ import { button, inPanel, account, remove, type OpenedDialog } from "./DialogAct
 /** Account dialogs. */
 export const accountDialogs: ReadonlyArray<OpenedDialog> = [
   {
-    source: "screens/account/Passkeys.tsx",
+    source: "screens/account/Passkeys.tsx#Add",
     ...account,
     open: inPanel(
       (to) => accountWords[to].passkeys,
       (to) => accountWords[to].addPasskey
     )
   },
-  { source: "screens/account/Passkeys.tsx", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
+  { source: "screens/account/Passkeys.tsx#Row", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
   { source: "screens/account/NewToken.tsx", ...account, open: button((to) => accountWords[to].newToken) },
   { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
-  { source: "screens/account/SecondFactor.tsx", ...account, open: button((to) => factorWords[to].setUp) },
-  { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeName) },
-  { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeAddress) },
-  { source: "screens/account/Sessions.tsx", ...account, open: button((to) => profileWords[to].others) },
+  { source: "screens/account/SecondFactor.tsx#SetUp", ...account, open: button((to) => factorWords[to].setUp) },
+  { source: "screens/account/Profile.tsx#Rename", ...account, open: button((to) => profileWords[to].changeName) },
+  {
+    source: "screens/account/Profile.tsx#ChangeAddress",
+    ...account,
+    open: button((to) => profileWords[to].changeAddress)
+  },
+  { source: "screens/account/Sessions.tsx#Others", ...account, open: button((to) => profileWords[to].others) },
   { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },
-  { source: "screens/account/Sessions.tsx", ...account, open: button((to) => signInWords[to].everywhere) },
+  { source: "screens/account/Sessions.tsx#Everywhere", ...account, open: button((to) => signInWords[to].everywhere) },
   { source: "screens/account/Applications.tsx", ...account, open: button((to) => signInWords[to].withdraw) },
   { source: "screens/account/Identities.tsx", ...account, open: button((to) => signInWords[to].unlink) }
 ]

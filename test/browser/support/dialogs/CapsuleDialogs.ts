@@ -38,13 +38,13 @@ export const capsuleDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => capsuleWords[to].destroy)
   },
   {
-    source: "screens/capsule/Export.tsx",
+    source: "screens/capsule/Export.tsx#ExportDialog",
     path: `${capsule}/danger`,
     ready: ".panel-danger",
     open: button((to) => exportWords[to].export)
   },
   {
-    source: "screens/capsule/ImportConfirmation.tsx",
+    source: "screens/capsule/ImportConfirmation.tsx#ConfirmDialog",
     path: capsule,
     ready: ".tabs",
     open: async (page, to) => {

@@ -29,7 +29,7 @@ export const connectionDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => connectionWords[to].revoke)
   },
   {
-    source: "screens/source/SourceScreen.tsx",
+    source: "screens/source/SourceScreen.tsx#RemoveSource",
     path: "/w/acme/sources/src_0000000000000003",
     ready: ".panel-danger",
     open: button((to) => sourceWords[to].remove)
@@ -41,7 +41,7 @@ export const connectionDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => sourceWords[to].create)
   },
   {
-    source: "screens/source/SourceScreen.tsx",
+    source: "screens/source/SourceScreen.tsx#Edit",
     path: "/w/acme/sources/src_0000000000000001",
     ready: ".row-static",
     open: button((to) => sourceWords[to].edit)

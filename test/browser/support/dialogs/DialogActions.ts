@@ -4,7 +4,10 @@ import { vocabulary } from "../../../../src/dashboard/words/Vocabulary.ts"
 export type Language = "en" | "ja"
 
 export interface OpenedDialog {
-  /** The file in `src/dashboard` that renders the dialog. */
+  /**
+   * The file in `src/dashboard` that renders the dialog. If several components of that file render dialogs, the component
+   * follows: `screens/run/ChangeReview.tsx#ApproveChange`.
+   */
   readonly source: string
   readonly path: string
   readonly ready: string

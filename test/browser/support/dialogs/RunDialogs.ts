@@ -58,7 +58,7 @@ export const runDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => decisionWords[to].cancel)
   },
   {
-    source: "screens/run/ChangeReview.tsx",
+    source: "screens/run/ChangeReview.tsx#ApproveChange",
     ...review,
     open: async (page, language) => {
       await speculative(page)
@@ -66,7 +66,7 @@ export const runDialogs: ReadonlyArray<OpenedDialog> = [
     }
   },
   {
-    source: "screens/run/ChangeReview.tsx",
+    source: "screens/run/ChangeReview.tsx#ChangeApprovals",
     ...review,
     open: async (page, language) => {
       await speculative(page)

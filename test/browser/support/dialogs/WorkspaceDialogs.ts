@@ -76,12 +76,12 @@ export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
     )
   },
   {
-    source: "screens/workspace/Approvals.tsx",
+    source: "screens/workspace/Approvals.tsx#Rule",
     ...approvals,
     open: inPanel((to) => approvalWords[to].rules, remove)
   },
   {
-    source: "screens/workspace/Approvals.tsx",
+    source: "screens/workspace/Approvals.tsx#TeamRow",
     ...approvals,
     open: inPanel((to) => approvalWords[to].teams, remove)
   },
@@ -104,8 +104,8 @@ export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
     open: ofEndpoint((to) => noticeWords[to].edit)
   },
   { source: "screens/workspace/NoticeLog.tsx", ...notices, open: button((to) => noticeWords[to].log) },
-  { source: "screens/workspace/Notices.tsx", ...notices, open: ofEndpoint((to) => noticeWords[to].rotate) },
-  { source: "screens/workspace/Notices.tsx", ...notices, open: ofEndpoint(remove) },
+  { source: "screens/workspace/Notices.tsx#NewSecret", ...notices, open: ofEndpoint((to) => noticeWords[to].rotate) },
+  { source: "screens/workspace/Notices.tsx#Endpoint", ...notices, open: ofEndpoint(remove) },
   { source: "screens/workspace/Members.tsx", ...settings, open: button(remove) },
   {
     source: "screens/workspace/AutomationDialog.tsx",
