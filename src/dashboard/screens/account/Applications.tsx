@@ -14,7 +14,7 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { signInWords } from "./SignInWords.ts"
 
-const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
+const GrantRow = ({ grant }: { readonly grant: ApplicationGrant }) => {
   const words = useWords(signInWords)
   const { workspaces } = useBootstrap()
   const [asking, setAsking] = useState(false)
@@ -69,7 +69,7 @@ export const Applications = () => {
           ) : (
             <ul className="rows">
               {grants.map((grant) => (
-                <Row key={grant.id} grant={grant} />
+                <GrantRow key={grant.id} grant={grant} />
               ))}
             </ul>
           )

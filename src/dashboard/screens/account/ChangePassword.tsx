@@ -13,7 +13,7 @@ import { profileWords } from "./ProfileWords.ts"
 import { accountWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-const Change = ({ title, onClose }: { readonly title: string; readonly onClose: () => void }) => {
+const PasswordDialog = ({ title, onClose }: { readonly title: string; readonly onClose: () => void }) => {
   const words = useWords(accountWords)
   const queryClient = useQueryClient()
   const [newPassword, setNew] = useState("")
@@ -59,7 +59,7 @@ export const ChangePassword = () => {
       }
     >
       <p className="muted">{isFirst ? profile.setPasswordAbout : words.passwordAbout}</p>
-      {changing ? <Change title={title} onClose={() => setChanging(false)} /> : null}
+      {changing ? <PasswordDialog title={title} onClose={() => setChanging(false)} /> : null}
     </Panel>
   )
 }

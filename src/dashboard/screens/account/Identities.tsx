@@ -13,27 +13,27 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { signInWords } from "./SignInWords.ts"
 
-const hostOf = (issuer: string): string => (URL.canParse(issuer) ? new URL(issuer).host : issuer)
+const issuerHost = (issuer: string): string => (URL.canParse(issuer) ? new URL(issuer).host : issuer)
 
-const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
+const IdentityRow = ({ identity }: { readonly identity: LinkedIdentity }) => {
   const words = useWords(signInWords)
   const [asking, setAsking] = useState(false)
   return (
     <li className="row row-static">
       <span className="row-name row-stack">
-        <strong title={identity.issuer}>{hostOf(identity.issuer)}</strong>
+        <strong title={identity.issuer}>{issuerHost(identity.issuer)}</strong>
         <span className="muted">
           {words.linked} <Time at={identity.createdAt} /> · {words.used} <Time at={identity.lastUsedAt} />
         </span>
       </span>
       <span className="row-end">
-        <Button small of={hostOf(identity.issuer)} onClick={() => setAsking(true)}>
+        <Button small of={issuerHost(identity.issuer)} onClick={() => setAsking(true)}>
           {words.unlink}
         </Button>
       </span>
       {asking ? (
         <RemovalDialog
-          title={words.unlinkTitle(hostOf(identity.issuer))}
+          title={words.unlinkTitle(issuerHost(identity.issuer))}
           action={words.unlink}
           remove={(signal) =>
             request("DELETE", `/auth/upstream/identities/${encodeURIComponent(identity.id)}`, { signal })
@@ -88,7 +88,7 @@ export const Identities = () => {
           ) : (
             <ul className="rows">
               {identities.map((identity) => (
-                <Row key={identity.id} identity={identity} />
+                <IdentityRow key={identity.id} identity={identity} />
               ))}
             </ul>
           )

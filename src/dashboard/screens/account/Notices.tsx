@@ -10,7 +10,13 @@ import { useWords } from "../../words/Words.ts"
 import { profileWords } from "./ProfileWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-const Changes = ({ notices, newest }: { readonly notices: ReadonlyArray<AccountNotice>; readonly newest: string }) => {
+const AccountChanges = ({
+  notices,
+  newest
+}: {
+  readonly notices: ReadonlyArray<AccountNotice>
+  readonly newest: string
+}) => {
   const words = useWords(profileWords)
   const queryClient = useQueryClient()
   const see = useDecision({
@@ -43,5 +49,5 @@ const Changes = ({ notices, newest }: { readonly notices: ReadonlyArray<AccountN
 export const Notices = () => {
   const { data = [] } = useQuery(noticesQuery)
   const [newest] = data
-  return newest === undefined ? null : <Changes notices={data} newest={newest.id} />
+  return newest === undefined ? null : <AccountChanges notices={data} newest={newest.id} />
 }

@@ -8,7 +8,7 @@ import { visibleText } from "../../../../schema/records/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { planBasisWords } from "./PlanBasisWords.ts"
 
-const Files = ({ changes }: { readonly changes: typeof SourceChanges.Encoded }) => {
+const FileList = ({ changes }: { readonly changes: typeof SourceChanges.Encoded }) => {
   const words = useWords(planBasisWords)
   if (changes.status !== "compared") return <p className="muted">{words.fileStates[changes.status]}</p>
   return (
@@ -41,7 +41,7 @@ export const ChangedFiles = ({ runId }: { readonly runId: string }) => {
     <details onToggle={(event) => setOpen(event.currentTarget.open)} data-testid="changed-files">
       <summary>{words.showFiles}</summary>
       {!isOpen ? null : data !== undefined ? (
-        <Files changes={data} />
+        <FileList changes={data} />
       ) : error === null ? (
         <Skeleton rows={2} />
       ) : (

@@ -14,7 +14,7 @@ import { discussionWords } from "./DiscussionWords.ts"
 import { mentionable, mentionName, mentionsIn, openMention, suggested } from "./Mentions.ts"
 
 const mostSuggested = 6
-const longest = 4000
+const longestComment = 4000
 
 /** The form for a comment. Typing `@` lists the people who can be mentioned; the arrow keys and Enter select one. */
 export const CommentForm = ({ runId }: { readonly runId: string }) => {
@@ -93,7 +93,7 @@ export const CommentForm = ({ runId }: { readonly runId: string }) => {
           id={id}
           className="input input-area"
           rows={2}
-          maxLength={longest}
+          maxLength={longestComment}
           value={text}
           aria-describedby={`${id}-help`}
           aria-autocomplete="list"

@@ -4,7 +4,7 @@ import { useWords } from "../../words/Words.ts"
 import { decisionWords } from "./DecisionWords.ts"
 
 /** The levels at which a module has a separate file system and separate processes. */
-const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
+const separateLevels: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
 
 /**
  * Describes the isolation of a plan. A plan has already executed somebody else's code, so its approver must see the systems that
@@ -12,7 +12,7 @@ const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
  */
 export const Confinement = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)
-  const isLow = run.isolation !== undefined && !separate.has(run.isolation)
+  const isLow = run.isolation !== undefined && !separateLevels.has(run.isolation)
   const isShared = run.network === "host"
   if (!isLow && !isShared) return null
   return (

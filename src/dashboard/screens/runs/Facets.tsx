@@ -33,8 +33,8 @@ const useCounts = (facets: RunFacets | undefined) => {
     count === undefined ? undefined : `${integer(language, count)}${facets?.complete === false ? "+" : ""}`
 }
 
-const active = "queued,running"
-const applies = "apply,destroy_apply"
+const activeStatuses = "queued,running"
+const applyTypes = "apply,destroy_apply"
 
 /** The list's filters. Each choice shows the number of Runs that the list would contain. */
 export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
@@ -50,9 +50,9 @@ export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
   const change = (next: Partial<RunSearch>) => onChange({ ...search, ...next })
   const chips: ReadonlyArray<readonly [string, "status" | "type", string]> = [
     [text.waiting, "status", "waiting_approval"],
-    [text.active, "status", active],
+    [text.active, "status", activeStatuses],
     [text.failed, "status", "failed"],
-    [text.applies, "type", applies],
+    [text.applies, "type", applyTypes],
     [text.drift, "type", "drift_check"]
   ]
   const named = (counts: Counts | undefined, value: string, name: string): readonly [string, string] => {
@@ -97,7 +97,7 @@ export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
           label={text.status}
           value={search.status}
           options={[
-            named(facets?.status, active, text.queuedOrRunning),
+            named(facets?.status, activeStatuses, text.queuedOrRunning),
             ...runStatuses.map((value) => named(facets?.status, value, terms.runStatus[value]))
           ]}
           onChange={(status) => change({ status })}
@@ -106,7 +106,7 @@ export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
           label={text.type}
           value={search.type}
           options={[
-            named(facets?.type, applies, text.allApplies),
+            named(facets?.type, applyTypes, text.allApplies),
             ...runTypes.map((value) => named(facets?.type, value, terms.runType[value]))
           ]}
           onChange={(type) => change({ type })}

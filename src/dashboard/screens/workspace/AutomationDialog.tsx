@@ -12,7 +12,7 @@ import { useMembersChange } from "./MembersChange.ts"
 import { workspaceWords } from "./Words.ts"
 
 /** An automation can never own a Workspace. */
-const roles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
+const automationRoles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
 /** Creates a member that cannot sign in. */
 export const AutomationDialog = ({ onClose }: { readonly onClose: () => void }) => {
@@ -50,9 +50,9 @@ export const AutomationDialog = ({ onClose }: { readonly onClose: () => void }) 
         label={roleWords.role}
         helper={roleWords.roles[role]}
         value={role}
-        onChange={(event) => setRole(roles.find((each) => each === event.target.value) ?? "viewer")}
+        onChange={(event) => setRole(automationRoles.find((each) => each === event.target.value) ?? "viewer")}
       >
-        {roles.map((each) => (
+        {automationRoles.map((each) => (
           <option key={each} value={each}>
             {terms.role[each]}
           </option>

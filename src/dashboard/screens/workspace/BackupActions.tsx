@@ -18,7 +18,7 @@ import { useLanguage, useWords } from "../../words/Words.ts"
 import { backupWords } from "./BackupWords.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
-const save = (content: unknown, name: string): void => {
+const saveFile = (content: unknown, name: string): void => {
   const url = URL.createObjectURL(new Blob([JSON.stringify(content)], { type: "application/json" }))
   const link = document.createElement("a")
   link.href = url
@@ -96,7 +96,7 @@ export const BackupActions = ({ backup, name }: { readonly backup: Backup; reado
   const [restoring, setRestoring] = useState(false)
   const download = useDecision({
     send: (signal) => call(backupsArchive, { signal, params: { backupId: backup.id } }),
-    onSuccess: (archive) => save(archive, `${backup.id}.svc-backup.json`)
+    onSuccess: (archive) => saveFile(archive, `${backup.id}.svc-backup.json`)
   })
   return (
     <>

@@ -5,7 +5,7 @@ import { Loadable } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { automationWords } from "./AutomationWords.ts"
 
-const Stopped = ({ title, items }: { readonly title: string; readonly items: ReadonlyArray<string> }) =>
+const StoppedItems = ({ title, items }: { readonly title: string; readonly items: ReadonlyArray<string> }) =>
   items.length === 0 ? null : (
     <div>
       <p>{title}</p>
@@ -29,12 +29,12 @@ export const DepartureNotice = ({ subject }: { readonly subject: string }) => {
           <p>{words.stopsNothing}</p>
         ) : (
           <div className="stack">
-            <Stopped title={words.stopTokens} items={tokens.map(({ id, name }) => `${name} (${id})`)} />
-            <Stopped
+            <StoppedItems title={words.stopTokens} items={tokens.map(({ id, name }) => `${name} (${id})`)} />
+            <StoppedItems
               title={words.stopConnections}
               items={connections.map(({ displayName, name, use }) => `${displayName}: ${name}, ${words.use[use]}`)}
             />
-            <Stopped
+            <StoppedItems
               title={words.keptTokens}
               items={keptTokens.map(({ automation, id, name }) => `${automation}: ${name} (${id})`)}
             />

@@ -16,7 +16,7 @@ import { noticeKindWords } from "../../words/NoticeKindWords.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { noticeWords } from "./NoticeWords.ts"
 
-const tones: Readonly<Record<NoticeDelivery["status"], StatusTone>> = {
+const deliveryTones: Readonly<Record<NoticeDelivery["status"], StatusTone>> = {
   waiting: "busy",
   delivered: "good",
   failed: "bad",
@@ -58,7 +58,7 @@ const Delivery = ({ delivery }: { readonly delivery: NoticeDelivery }) => {
         </span>
         {replay.error === null ? null : <FaultNotice error={replay.error} />}
       </span>
-      <Status tone={tones[status]}>{words.status[status]}</Status>
+      <Status tone={deliveryTones[status]}>{words.status[status]}</Status>
       <span className="row-end">
         {may("admin") && status !== "waiting" ? (
           <Button
