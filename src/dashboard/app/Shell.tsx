@@ -1,12 +1,13 @@
+import { useQueryClient } from "@tanstack/react-query"
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react"
 import { useConfirmationWanted } from "../api/Confirmation.ts"
-import { whenReachable } from "../api/Reachability.ts"
+import { isReachable, probe, subscribeReachability, useReachable, whenReachable } from "../api/Reachability.ts"
 import type { Workspace } from "../api/Types.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Notice, Skeleton } from "../ui/Feedback.tsx"
-import { IconButton } from "../ui/Button.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Brand } from "../ui/Mark.tsx"
 import { TextWithCode } from "../ui/TextWithCode.tsx"
@@ -14,7 +15,6 @@ import { Toasts } from "../ui/Toast.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { AccountMenu } from "./AccountMenu.tsx"
-import { ConnectionNotice } from "./ConnectionNotice.tsx"
 import { navigation } from "./Navigation.ts"
 import { Palette, preloadPalette } from "./Palette.tsx"
 import { type GoTarget, useShortcuts } from "./Shortcuts.ts"
@@ -107,6 +107,40 @@ const usePageFocus = () => {
     if (isAnother && document.activeElement === document.body)
       document.getElementById("content")?.focus({ preventScroll: true })
   }, [path])
+}
+
+/**
+ * A notice that is shown while the server does not respond. It explains what happens to clicks in the meantime, and
+ * refreshes the page when the server responds again.
+ */
+const ConnectionNotice = () => {
+  const words = useWords(appWords)
+  const queryClient = useQueryClient()
+  const reachable = useReachable()
+  const isWaiting = useRouterState({ select: ({ status }) => status === "pending" })
+  useEffect(
+    () =>
+      subscribeReachability(() => {
+        if (isReachable())
+          void queryClient.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" })
+      }),
+    [queryClient]
+  )
+  return (
+    <output className="connection-place">
+      {reachable ? null : (
+        <span className="connection-lost">
+          <Icon name="warning" />
+          <span>
+            <strong>{words.unreachable}</strong> {isWaiting ? words.unreachableClick : words.unreachableStays}
+          </span>
+          <Button small onClick={() => void probe()}>
+            {words.unreachableRetry}
+          </Button>
+        </span>
+      )}
+    </output>
+  )
 }
 
 export const Shell = () => {

@@ -1,14 +1,36 @@
+import type { Workspace } from "../api/Types.ts"
 import "./Kit.ts"
 import { useQueryClient } from "@tanstack/react-query"
 import { Outlet, useParams } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { LinkButton } from "../ui/Button.tsx"
-import { Empty } from "../ui/Feedback.tsx"
+import { Empty, Notice } from "../ui/Feedback.tsx"
+import { Time } from "../ui/Time.tsx"
 import { useWords } from "../words/Words.ts"
+import { useActorName } from "./Actors.ts"
 import { appWords } from "./Words.ts"
-import { AutomationBanner } from "./AutomationBanner.tsx"
 import { rememberWorkspace } from "./DefaultWorkspace.ts"
 import { useOptionalWorkspace } from "./Workspace.ts"
+
+/** A banner on every page of a Workspace whose automation is paused. It shows who paused the automation, when and why. */
+const AutomationBanner = ({ workspace }: { readonly workspace: Workspace }) => {
+  const words = useWords(appWords)
+  const actorName = useActorName()
+  const pause = workspace.automationPause
+  if (pause === undefined) return null
+  return (
+    <Notice tone="warn" title={words.automationPaused}>
+      <p>{words.automationPausedText}</p>
+      <p>
+        {words.automationPausedBy(actorName(pause.by))} · <Time at={pause.at} />
+        {pause.reason === undefined ? null : <> · {pause.reason}</>}
+      </p>
+      <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: workspace.handle, tab: "settings" }}>
+        {words.automationSettings}
+      </LinkButton>
+    </Notice>
+  )
+}
 
 /** Frame for all pages below `/w/{handle}`. It is shown only for a Workspace that the person can access. */
 export const WorkspaceFrame = () => {

@@ -81,7 +81,7 @@ export const appDialogs: ReadonlyArray<OpenedDialog> = [
     }
   },
   {
-    source: "app/BulkDialog.tsx",
+    source: "app/BulkBar.tsx",
     ...home,
     open: async (page, to) => {
       await harmlessPlan(page)
