@@ -15,8 +15,8 @@ export const accountDialogs: ReadonlyArray<OpenedDialog> = [
     )
   },
   { source: "screens/account/Passkeys.tsx#Row", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
-  { source: "screens/account/NewToken.tsx", ...account, open: button((to) => accountWords[to].newToken) },
-  { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
+  { source: "screens/account/Tokens.tsx#NewToken", ...account, open: button((to) => accountWords[to].newToken) },
+  { source: "screens/account/Tokens.tsx#Row", ...account, open: button((to) => accountWords[to].revoke) },
   { source: "screens/account/SecondFactor.tsx#SetUp", ...account, open: button((to) => factorWords[to].setUp) },
   { source: "screens/account/Profile.tsx#Rename", ...account, open: button((to) => profileWords[to].changeName) },
   {
@@ -25,8 +25,12 @@ export const accountDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => profileWords[to].changeAddress)
   },
   { source: "screens/account/Sessions.tsx#Others", ...account, open: button((to) => profileWords[to].others) },
-  { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },
+  {
+    source: "screens/account/AccountScreen.tsx#PasswordDialog",
+    ...account,
+    open: button((to) => accountWords[to].changePassword)
+  },
   { source: "screens/account/Sessions.tsx#Everywhere", ...account, open: button((to) => signInWords[to].everywhere) },
-  { source: "screens/account/Applications.tsx", ...account, open: button((to) => signInWords[to].withdraw) },
-  { source: "screens/account/Identities.tsx", ...account, open: button((to) => signInWords[to].unlink) }
+  { source: "screens/account/AccountScreen.tsx#GrantRow", ...account, open: button((to) => signInWords[to].withdraw) },
+  { source: "screens/account/AccountScreen.tsx#IdentityRow", ...account, open: button((to) => signInWords[to].unlink) }
 ]
