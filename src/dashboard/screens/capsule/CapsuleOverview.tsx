@@ -1,18 +1,17 @@
 import { isEnded, isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
-import { MissingCredential } from "./MissingCredential.tsx"
 import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { capsulesQuery, outputsQuery, reportQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
-import { useWorkspace } from "../../app/Workspace.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { repositoryName } from "../../words/Format.ts"
+import { providerName, repositoryName } from "../../words/Format.ts"
 import { leftKnownState } from "../../words/FailureEvidence.ts"
 import { useWords } from "../../words/Words.ts"
 import { OrphanedStateList } from "../left-over/OrphanedStateList.tsx"
@@ -27,6 +26,8 @@ import { Outputs, OutputValue } from "./Outputs.tsx"
 import { SyncBoth } from "./SyncBoth.tsx"
 import { capsuleWords } from "./Words.ts"
 import { Commit } from "../../ui/Commit.tsx"
+import { PlanAgain } from "../run/PlanAgain.tsx"
+import { credentialWords } from "./CredentialWords.ts"
 
 /** The reasons why the Capsule is outdated: a newer commit, and Outputs that have changed since its apply. */
 const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
@@ -76,6 +77,47 @@ const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
         </Notice>
       )}
     </>
+  )
+}
+
+/** Shown for a Capsule whose Run lacked a credential. Describes the credential and the people who can provide it. */
+const MissingCredential = ({ capsule }: { readonly capsule: Capsule }) => {
+  const text = useWords(credentialWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const wait = capsule.waitsForCredential
+  if (wait === undefined) return null
+  const mine = wait.turn !== "operator" && may(wait.turn)
+  return (
+    <Notice tone="warn" title={text.title(providerName(wait.provider))}>
+      <p>{wait.reason}</p>
+      <p>
+        <strong>{mine ? text.yourTurn : text.turn[wait.turn]}</strong> {wait.turn === "member" ? text.renewed : null}{" "}
+        <span className="muted">
+          <Time at={wait.since} />
+        </span>
+      </p>
+      <div className="form-actions">
+        {mine && wait.turn === "admin" ? (
+          <>
+            <LinkButton
+              small
+              to="/w/$workspace/capsules/$capsuleId/$tab"
+              params={{ workspace: workspace.handle, capsuleId: capsule.id, tab: "configuration" }}
+            >
+              {text.bind}
+            </LinkButton>
+            <LinkButton small to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>
+              {text.connections}
+            </LinkButton>
+          </>
+        ) : null}
+        {wait.turn === "member" ? <PlanAgain capsule={capsule} destroy={false} tone="plain" /> : null}
+        <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: wait.runId }}>
+          {text.openRun}
+        </LinkButton>
+      </div>
+    </Notice>
   )
 }
 

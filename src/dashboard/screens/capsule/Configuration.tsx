@@ -2,14 +2,24 @@ import "../../app/Kit.ts"
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
 import { capsulesConfigurationPlan } from "../../api/Endpoints.ts"
 import { bindingsQuery, capsuleQuery, connectionsQuery, installConfigQuery } from "../../api/Queries.ts"
 import type { Capsule, InstallConfig, ProviderBinding } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { answersOf, fieldsOf, changeableVariables, formModel } from "../../forms/FormModel.ts"
+import {
+  answersOf,
+  changeableVariables,
+  type Draft,
+  type FieldProblem,
+  fieldsOf,
+  type FormField,
+  formModel,
+  type FormModel
+} from "../../forms/FormModel.ts"
+import { VariableForm } from "../../forms/VariableForm.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { SelectField } from "../../ui/Field.tsx"
@@ -17,11 +27,11 @@ import { Panel } from "../../ui/Layout.tsx"
 import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { BuildDisclosure } from "../install/BuildDisclosure.tsx"
-import { ChangeInputs, type InputChange } from "./ChangeInputs.tsx"
-import { Inputs, useInputSources } from "./Inputs.tsx"
+import { Inputs, Source, type SourceOf, useInputSources } from "./Inputs.tsx"
 import { ReAdoptPanel } from "./ReAdopt.tsx"
 import { capsuleWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
+import { inputWords } from "./InputWords.ts"
 
 const Bindings = ({
   bindings,
@@ -68,6 +78,88 @@ interface FormProps {
   readonly capsule: Capsule
   readonly config: InstallConfig
   readonly bindings: ReadonlyArray<ProviderBinding>
+}
+
+/** New values for inputs, and the names of inputs whose values are removed. */
+interface InputChange {
+  readonly draft: Draft
+  readonly removed: ReadonlySet<string>
+}
+
+interface ChangeInputsProps {
+  readonly config: InstallConfig
+  readonly model: FormModel
+  readonly fields: ReadonlyArray<FormField>
+  readonly sourceOf: SourceOf
+  readonly problems: ReadonlyMap<string, { readonly problem: FieldProblem; readonly detail?: string }>
+  readonly change: InputChange
+  readonly onChange: (change: InputChange) => void
+}
+
+/**
+ * The form for the inputs that people can set. Inputs that get their value from another Capsule are listed but cannot be
+ * edited.
+ */
+const ChangeInputs = ({ change, config, fields, model, onChange, problems, sourceOf }: ChangeInputsProps) => {
+  const words = useWords(capsuleWords)
+  const inputs = useWords(inputWords)
+  const form = useRef<HTMLDivElement>(null)
+  // Focuses the form, because the button that opened it no longer exists.
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), [])
+  const sources = new Map(config.variables.map((variable) => [variable.name, sourceOf(variable)]))
+  const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
+  const isRequired = new Set(config.variables.filter((variable) => variable.required).map(({ name }) => name))
+  const removable = fields.filter(({ name }) => isSet.has(name) && !isRequired.has(name))
+  const without = (name: string) => new Set([...change.removed].filter((each) => each !== name))
+  const noteFor = (name: string) => {
+    const source = sources.get(name)
+    if (isSet.has(name)) return words.configSet
+    return source?.kind === "connection" ? `${inputs.fromConnection} ${source.displayName}` : undefined
+  }
+  return (
+    <Panel title={words.configTitle} about={words.configAbout}>
+      <div className="stack" ref={form}>
+        <VariableForm
+          model={model}
+          draft={change.draft}
+          problems={problems}
+          onChange={(name, value) => onChange({ draft: { ...change.draft, [name]: value }, removed: without(name) })}
+          noteFor={noteFor}
+        />
+        {[...sources].map(([name, source]) =>
+          source.kind === "injected" ? (
+            <p key={name}>
+              <code>{name}</code> <Source source={source} />
+            </p>
+          ) : null
+        )}
+        {removable.length === 0 ? null : (
+          <details className="fold">
+            <summary>{words.configReset}</summary>
+            <ul className="plain-list">
+              {removable.map(({ name }) => (
+                <li key={name}>
+                  <label className="inline-check">
+                    <input
+                      type="checkbox"
+                      checked={change.removed.has(name)}
+                      onChange={(event) =>
+                        onChange({
+                          ...change,
+                          removed: event.target.checked ? new Set([...change.removed, name]) : without(name)
+                        })
+                      }
+                    />{" "}
+                    <code>{name}</code>
+                  </label>
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+      </div>
+    </Panel>
+  )
 }
 
 const Form = ({ capsule, config, bindings }: FormProps) => {

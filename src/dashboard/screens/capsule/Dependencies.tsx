@@ -2,21 +2,24 @@ import "../../app/Kit.ts"
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
+import { useId, useState } from "react"
 import { call } from "../../api/Call.ts"
-import { capsulesRemoveDependency } from "../../api/Endpoints.ts"
-import { capsulesQuery, dependenciesQuery } from "../../api/Queries.ts"
+import { capsulesCreateDependency, capsulesRemoveDependency } from "../../api/Endpoints.ts"
+import { capsulesQuery, dependenciesQuery, installConfigQuery, outputsQuery } from "../../api/Queries.ts"
 import type { Capsule, Dependency } from "../../api/Types.ts"
+import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
+import { Button, IconButton } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
-import { NewDependency } from "./NewDependency.tsx"
 import { capsuleWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
+import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { useGivenShares } from "./GivenShares.ts"
 
 const Remove = ({
   dependency,
@@ -120,6 +123,171 @@ const Side = ({ title, dependencies, capsuleId, otherOf }: SideProps) => {
         })}
       </ul>
     </Panel>
+  )
+}
+
+const modes = ["variable_injection", "published_output", "remote_state"] as const
+type Mode = Dependency["mode"]
+const asMode = (value: string): Mode => modes.find((mode) => mode === value) ?? "variable_injection"
+
+interface Flow {
+  readonly id: number
+  readonly from: string
+  readonly to: string
+  readonly required: boolean
+}
+
+/**
+ * The names under which a Capsule in another Workspace shares its Outputs. Empty if the Capsule is in the same Workspace.
+ */
+const useSharedNames = (producerId: string): ReadonlyArray<string> =>
+  useGivenShares()
+    .filter(({ producerCapsuleId }) => producerCapsuleId === producerId)
+    .flatMap(({ outputs }) => outputs.map(({ alias, name }) => alias ?? name))
+
+const Names = ({ id, names }: { readonly id: string; readonly names: ReadonlyArray<string> }) => (
+  <datalist id={id}>
+    {names.map((name) => (
+      <option key={name} value={name}>
+        {name}
+      </option>
+    ))}
+  </datalist>
+)
+
+interface FlowsProps {
+  readonly flows: ReadonlyArray<Flow>
+  readonly onChange: (flows: ReadonlyArray<Flow>) => void
+  readonly producerId: string
+  readonly consumer: Capsule
+}
+
+const Flows = ({ flows, onChange, producerId, consumer }: FlowsProps) => {
+  const words = useWords(capsuleWords)
+  const terms = useWords(vocabulary)
+  const id = useId()
+  const shared = useSharedNames(producerId)
+  const isShared = shared.length > 0
+  const outputs = useQuery({ ...outputsQuery(producerId), enabled: producerId !== "" && !isShared }).data ?? []
+  const inputs = useQuery(installConfigQuery(consumer.installConfigId)).data?.variables ?? []
+  const put = (flow: Flow) => onChange(flows.map((each) => (each.id === flow.id ? flow : each)))
+  return (
+    <fieldset className="flows">
+      <legend>{words.depFlows}</legend>
+      <Names id={`${id}-outputs`} names={isShared ? shared : outputs.map(({ name }) => name)} />
+      <Names id={`${id}-inputs`} names={inputs.map(({ name }) => name)} />
+      {flows.map((flow, index) => (
+        <div key={flow.id} className="flow">
+          <TextField
+            label={words.depFrom}
+            mono
+            required
+            autoComplete="off"
+            list={`${id}-outputs`}
+            value={flow.from}
+            onChange={(event) => put({ ...flow, from: event.target.value })}
+          />
+          <TextField
+            label={words.depTo}
+            mono
+            required
+            autoComplete="off"
+            list={`${id}-inputs`}
+            value={flow.to}
+            onChange={(event) => put({ ...flow, to: event.target.value })}
+          />
+          {flows.length === 1 ? null : (
+            <IconButton
+              icon="cross"
+              label={`${terms.remove}: ${index + 1}`}
+              onClick={() => onChange(flows.filter((each) => each.id !== flow.id))}
+            />
+          )}
+          <CheckField
+            label={words.depMust}
+            checked={flow.required}
+            onChange={(event) => put({ ...flow, required: event.target.checked })}
+          />
+        </div>
+      ))}
+      <Button
+        small
+        icon="plus"
+        onClick={() =>
+          onChange([
+            ...flows,
+            { id: Math.max(0, ...flows.map((each) => each.id)) + 1, from: "", to: "", required: true }
+          ])
+        }
+      >
+        {words.depMore}
+      </Button>
+    </fieldset>
+  )
+}
+
+const NewDependency = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const givers = new Set(useGivenShares().map((share) => share.producerCapsuleId))
+  const [producerCapsuleId, setProducer] = useState("")
+  const [mode, setMode] = useState<Mode>("variable_injection")
+  const [flows, setFlows] = useState<ReadonlyArray<Flow>>([{ id: 1, from: "", to: "", required: true }])
+  const orders = mode === "remote_state"
+  const create = useDecision({
+    send: (signal) =>
+      call(capsulesCreateDependency, {
+        signal,
+        params: { capsuleId: capsule.id },
+        body: {
+          producerCapsuleId,
+          mode,
+          outputs: orders ? [] : flows.map(({ from, required, to }) => ({ from: from.trim(), to: to.trim(), required }))
+        }
+      }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: dependenciesQuery(capsule.id).queryKey })
+      void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id, "graph"] })
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      title={words.depAdd}
+      action={words.depAdd}
+      change={create}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <SelectField
+        label={words.depProducer}
+        required
+        value={producerCapsuleId}
+        onChange={(event) => setProducer(event.target.value)}
+      >
+        <CapsuleOptions capsules={capsules.filter(({ id }) => id !== capsule.id)} />
+        {[...givers].map((id) => (
+          <option key={id} value={id}>
+            {words.depShared(id)}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.depMode}
+        helper={words.modeHelp[mode]}
+        value={mode}
+        onChange={(event) => setMode(asMode(event.target.value))}
+      >
+        {modes.map((each) => (
+          <option key={each} value={each}>
+            {words.modes[each]}
+          </option>
+        ))}
+      </SelectField>
+      {orders ? null : <Flows flows={flows} onChange={setFlows} producerId={producerCapsuleId} consumer={capsule} />}
+    </FormDialog>
   )
 }
 

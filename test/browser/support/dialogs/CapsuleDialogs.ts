@@ -20,8 +20,12 @@ const dependencies = { path: `${capsule}/dependencies`, ready: ".row-static" }
 
 /** Capsule dialogs. */
 export const capsuleDialogs: ReadonlyArray<OpenedDialog> = [
-  { source: "screens/capsule/NewDependency.tsx", ...dependencies, open: button((to) => capsuleWords[to].depAdd) },
-  { source: "screens/capsule/Dependencies.tsx", ...dependencies, open: button(remove) },
+  {
+    source: "screens/capsule/Dependencies.tsx#NewDependency",
+    ...dependencies,
+    open: button((to) => capsuleWords[to].depAdd)
+  },
+  { source: "screens/capsule/Dependencies.tsx#Remove", ...dependencies, open: button(remove) },
   {
     source: "screens/capsule/PlanRevision.tsx",
     path: capsule,
