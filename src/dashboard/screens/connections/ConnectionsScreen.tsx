@@ -3,13 +3,20 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { call } from "../../api/Call.ts"
-import { connectionsRemove, connectionsRevoke, connectionsTest } from "../../api/Endpoints.ts"
-import { connectionsQuery } from "../../api/Queries.ts"
-import type { Connection } from "../../api/Types.ts"
+import {
+  connectionsConfirmOrigins,
+  connectionsRemove,
+  connectionsRevoke,
+  connectionsStartOAuth,
+  connectionsTest
+} from "../../api/Endpoints.ts"
+import { connectionsQuery, helpersQuery } from "../../api/Queries.ts"
+import type { Connection, OAuthHelper } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { ConnectionStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -17,12 +24,157 @@ import { toast } from "../../ui/Toast.tsx"
 import { calendarDate, providerName } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { usedFrom } from "./UsedFrom.ts"
-import { ConfirmOrigins } from "./ConfirmOrigins.tsx"
 import { EditConnection } from "./EditConnection.tsx"
 import { NewConnection } from "./NewConnection.tsx"
-import { OAuthHelpers, Reconnect } from "./OAuthHelpers.tsx"
 import { connectionWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
+import { CheckField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+
+/**
+ * Asks for the permitted destinations of an older Git Connection. Nothing is preselected, because an attacker may have chosen the
+ * current destinations. Each origin is shown with the person who chose the Connection for it.
+ */
+const ConfirmOrigins = ({ connection, onClose }: { readonly connection: Connection; readonly onClose: () => void }) => {
+  const words = useWords(connectionWords)
+  const actorName = useActorName()
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const proposed = connection.proposedOrigins ?? []
+  const [chosen, setChosen] = useState<Readonly<Record<string, string | undefined>>>({})
+  const origins = proposed.flatMap(({ origin }) => chosen[origin]?.trim() ?? [])
+  const confirm = useDecision({
+    send: (signal) =>
+      call(connectionsConfirmOrigins, { signal, params: { connectionId: connection.id }, body: { origins } }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey }),
+    onSuccess: onClose
+  })
+  return (
+    <FormDialog
+      title={words.confirmTitle(connection.displayName)}
+      action={words.confirm}
+      incomplete={origins.length === 0}
+      change={confirm}
+      onSubmit={() => confirm.mutate()}
+      onClose={onClose}
+    >
+      <p>{words.confirmText}</p>
+      {proposed.length === 0 ? (
+        <Notice tone="info">{words.confirmNone}</Notice>
+      ) : (
+        <Notice tone="warn">{words.confirmWarning}</Notice>
+      )}
+      {proposed.map(({ origin, sources }) => {
+        const text = chosen[origin]
+        return (
+          <fieldset key={origin} className="feature">
+            <legend>
+              <code>{origin}</code>
+            </legend>
+            <ul>
+              {sources.map((source) => (
+                <li key={source.id}>
+                  <strong>{source.name}</strong> <code>{source.url}</code>{" "}
+                  {words.chosenBy(source.chosenBy === undefined ? words.somebody : actorName(source.chosenBy))}
+                </li>
+              ))}
+            </ul>
+            <CheckField
+              label={words.allowOrigin}
+              checked={text !== undefined}
+              onChange={(event) => setChosen({ ...chosen, [origin]: event.target.checked ? origin : undefined })}
+            />
+            {text === undefined ? null : (
+              <TextField
+                label={words.origin}
+                helper={words.originNarrow}
+                mono
+                required
+                spellCheck={false}
+                value={text}
+                onChange={(event) => setChosen({ ...chosen, [origin]: event.target.value })}
+              />
+            )}
+          </fieldset>
+        )
+      })}
+    </FormDialog>
+  )
+}
+
+/** Redirects to the authorization server. Its response goes to the API, which redirects back to this page. */
+const useStart = (helperId: string, connectionId?: string) => {
+  const workspace = useWorkspace()
+  return useDecision({
+    send: (signal) =>
+      call(connectionsStartOAuth, {
+        signal,
+        params: { helperId },
+        body: { workspaceId: workspace.id, ...(connectionId === undefined ? {} : { connectionId }) }
+      }),
+    onSuccess: ({ authorizationUrl }) => window.location.assign(authorizationUrl)
+  })
+}
+
+const Helper = ({ helper }: { readonly helper: OAuthHelper }) => {
+  const words = useWords(connectionWords)
+  const start = useStart(helper.id)
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <strong>{helper.displayName}</strong> <span className="tag">{providerName(helper.provider)}</span>
+        </span>
+        <span className="muted">{words.helperAsks(new URL(helper.issuer).host, helper.scopes.join(", "))}</span>
+        {start.error === null ? null : <FaultNotice error={start.error} />}
+      </span>
+      <span className="row-end">
+        <Button small tone="primary" busy={start.isPending} onClick={() => start.mutate()}>
+          {words.connectWith(helper.displayName)}
+        </Button>
+      </span>
+    </li>
+  )
+}
+
+/** The operator's helpers that create a Connection without a typed credential, if there are any. */
+const OAuthHelpers = () => {
+  const words = useWords(connectionWords)
+  const { data: helpers = [] } = useQuery(helpersQuery)
+  if (helpers.length === 0) return null
+  return (
+    <Panel flush title={words.helpers} about={words.helpersAbout}>
+      <ul className="rows">
+        {helpers.map((helper) => (
+          <Helper key={helper.id} helper={helper} />
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+/**
+ * Requests authorization for the same Connection again, because the current authorization is no longer valid or other
+ * permissions are needed.
+ */
+const Reconnect = ({ connection, helperId }: { readonly connection: Connection; readonly helperId: string }) => {
+  const words = useWords(connectionWords)
+  const start = useStart(helperId, connection.id)
+  return (
+    <>
+      <Button
+        small
+        of={connection.displayName}
+        tone={connection.oauth?.fault === undefined ? "plain" : "primary"}
+        busy={start.isPending}
+        onClick={() => start.mutate()}
+      >
+        {words.reconnect}
+      </Button>
+      {start.error === null ? null : <FaultNotice error={start.error} />}
+    </>
+  )
+}
 
 const Row = ({ connection }: { readonly connection: Connection }) => {
   const words = useWords(connectionWords)

@@ -17,13 +17,13 @@ export const connectionDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => connectionWords[to].edit)
   },
   {
-    source: "screens/connections/ConfirmOrigins.tsx",
+    source: "screens/connections/ConnectionsScreen.tsx#ConfirmOrigins",
     path: "/w/acme/connections",
     ready: ".row-connection",
     open: button((to) => connectionWords[to].confirm)
   },
   {
-    source: "screens/connections/ConnectionsScreen.tsx",
+    source: "screens/connections/ConnectionsScreen.tsx#Row",
     path: "/w/acme/connections",
     ready: ".row-connection",
     open: button((to) => connectionWords[to].revoke)
