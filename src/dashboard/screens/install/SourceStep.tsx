@@ -1,8 +1,9 @@
-import { useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { lazy, Suspense, useState } from "react"
 import { whenReachable } from "../../api/Reachability.ts"
-import { sourcesQuery } from "../../api/Queries.ts"
+import { readyMadeQuery, sourcesQuery } from "../../api/Queries.ts"
 import { httpsForm, isReadable } from "../../../../schema/git/HttpsForm.ts"
+import type { InstallConfig } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
@@ -10,12 +11,53 @@ import { TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
 import { GitConnectionField } from "../connections/GitConnectionField.tsx"
 import type { DraftState } from "./Draft.ts"
-import { ReadyMade } from "./ReadyMade.tsx"
 import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
 const TrySample = lazy(whenReachable(async () => ({ default: (await import("./TrySample.tsx")).TrySample })))
+
+/** The address of a ready-made configuration, without the slash that marks a folder. */
+const readyMadeUrl = (place: { readonly origin: string; readonly path?: string }): string =>
+  [place.origin.replace(/\/$/, ""), place.path?.replace(/^\/|\/$/g, "")].filter((part) => part !== undefined).join("/")
+
+const Entry = ({ config, onChoose }: { readonly config: InstallConfig; readonly onChoose: (url: string) => void }) => {
+  const words = useWords(installWords)
+  const { operator } = config
+  if (operator?.place === undefined) return null
+  const url = readyMadeUrl(operator.place)
+  return (
+    <li>
+      <Button small onClick={() => onChoose(url)}>
+        {operator.name ?? url}
+      </Button>{" "}
+      <code>{url}</code>{" "}
+      <span className="muted">
+        {operator.place.module ?? words.readyMadeAll} · {operator.profile}
+      </span>
+      {operator.description === undefined ? null : <small>{operator.description}</small>}
+    </li>
+  )
+}
+
+/** The operator's ready-made configurations for modules on this server, if any. */
+const ReadyMade = ({ onChoose }: { readonly onChoose: (url: string) => void }) => {
+  const words = useWords(installWords)
+  const workspace = useWorkspace()
+  const { data = [] } = useQuery(readyMadeQuery(workspace.id))
+  if (data.length === 0) return null
+  return (
+    <section className="stack">
+      <h3>{words.readyMade}</h3>
+      <p className="muted">{words.readyMadeAbout}</p>
+      <ul className="plain-list">
+        {data.map((config) => (
+          <Entry key={config.id} config={config} onChoose={onChoose} />
+        ))}
+      </ul>
+    </section>
+  )
+}
 
 /** Selects the module's repository. Reading the repository syncs the Source, which pins one commit. */
 export const SourceStep = ({
