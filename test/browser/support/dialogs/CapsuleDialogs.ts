@@ -77,13 +77,13 @@ export const capsuleDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => capsuleWords[to].rollback)
   },
   {
-    source: "screens/left-over/OrphanedStateDialogs.tsx",
+    source: "screens/left-over/OrphanedStateList.tsx",
     path: "/w/acme/capsules/cap_0000000000000003",
     ready: ".notice-warn",
     open: button((to) => orphanedStateWords[to].adopt)
   },
   {
-    source: "screens/left-over/OrphanedStateDialogs.tsx",
+    source: "screens/left-over/OrphanedStateList.tsx",
     path: `/w/acme/runs/${failedRun}`,
     ready: ".diagnosis",
     open: button((to) => orphanedStateWords[to].discard)
