@@ -184,7 +184,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   dialogOf(endpoints.pullRequestsPlan, "screens/pull-request/PlanCommit.tsx"),
   dialogOf(endpoints.commentsRemove, "screens/run/Discussion.tsx"),
   dialogOf(endpoints.runsCancelGroup, "screens/update/UpdateScreen.tsx"),
-  dialogOf(endpoints.agentPoolsRelease, "screens/run/ReleaseFromAgent.tsx"),
+  dialogOf(endpoints.agentPoolsRelease, "screens/run/AgentStanding.tsx"),
   dialogOf(endpoints.runsRollbackPlan, "screens/capsule/Rollback.tsx"),
   dialogOf(endpoints.leftOverStatesAdopt, "screens/left-over/OrphanedStateList.tsx"),
   dialogOf(endpoints.leftOverStatesDiscard, "screens/left-over/OrphanedStateList.tsx", 1),

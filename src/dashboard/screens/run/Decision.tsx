@@ -18,7 +18,6 @@ import { CancelDialog } from "./CancelDialog.tsx"
 import { planEndOf } from "./PlanEnd.ts"
 import { NewerPlan } from "./PlanEndNotice.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
-import { Decided, Ended } from "./RunDecision.tsx"
 import { UncertainPlan } from "./UncertainGround.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
@@ -57,6 +56,44 @@ interface DecisionProps {
   readonly cancelling: boolean
   /** The reason why the Run was superseded or cancelled, if its events contain it. */
   readonly endReason: string | undefined
+}
+
+interface DecidedProps {
+  readonly what: string
+  readonly decision: Pick<NonNullable<Run["cancelRequest"]>, "at" | "reason" | "subject">
+}
+
+/** Shows a decision about a Run: who made it, when and why. */
+const Decided = ({ decision, what }: DecidedProps) => {
+  const words = useWords(decisionWords)
+  const actorName = useActorName()
+  const { at, reason, subject } = decision
+  return (
+    <>
+      <p data-testid="run-decision">
+        {words.decidedBy(what, subject === undefined ? "svc" : actorName(subject))} <Time at={at} />
+      </p>
+      {reason === undefined ? null : (
+        <p>
+          {words.because} <q>{reason}</q>
+        </p>
+      )}
+    </>
+  )
+}
+
+/**
+ * The person who ended a Run before it was finished. For Runs from earlier releases, only the reason is known, from their
+ * events.
+ */
+const Ended = ({ reason, run }: { readonly run: Run; readonly reason: string | undefined }) => {
+  const words = useWords(decisionWords)
+  if (run.endedBy !== undefined) return <Decided what={words.ends[run.endedBy.kind]} decision={run.endedBy} />
+  return reason === undefined ? null : (
+    <p>
+      {words.because} {reason}
+    </p>
+  )
 }
 
 /** The action that the Run's status requires from the person. */

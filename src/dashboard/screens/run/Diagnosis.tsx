@@ -6,10 +6,10 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { leftKnownState } from "../../words/FailureEvidence.ts"
 import { useWords } from "../../words/Words.ts"
 import { errorHash } from "./LogLink.ts"
-import { PartlyApplied } from "./PartlyApplied.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
 import { diagnosisWords } from "./DiagnosisWords.ts"
 import type { RunLimitCode } from "../../../../schema/records/RunConfinement.ts"
+import { expectedOf, progressOf } from "./Phases.ts"
 
 type Advice =
   | "agent"
@@ -114,6 +114,25 @@ interface DiagnosisProps {
 }
 
 const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
+
+interface PartlyAppliedProps {
+  readonly run: Run
+  readonly plan: Run | undefined
+  readonly events: ReadonlyArray<RunEvent>
+}
+
+/** Shows the objects that remain after a failed Run saved its state, with counts if the tool reported any. */
+const PartlyApplied = ({ events, plan, run }: PartlyAppliedProps) => {
+  const words = useWords(diagnosisWords)
+  const items = run.type === "restore" ? [] : progressOf(events)
+  const done = items.filter(({ state }) => state === "done").length
+  const total = Math.max(expectedOf(plan), items.length)
+  return (
+    <Notice tone="info" title={words.partialTitle}>
+      <p>{total === 0 ? words.partialText : words.partialCount(done, total)}</p>
+    </Notice>
+  )
+}
 
 /** Explains a failed Run: first the cause, then the effects, then the next step. */
 export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {

@@ -3,12 +3,12 @@ import { useActorName } from "../../app/Actors.ts"
 import { useMay } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { CommitLine } from "../../ui/Commit.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ApprovalStanding } from "./ApprovalStanding.tsx"
 import { standingWords } from "./ApprovalStandingWords.ts"
 import { decideWords, losesOf } from "./ApproveDialog.tsx"
-import { Confinement } from "./Confinement.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { PlanPurposeText } from "./PlanBasis.tsx"
 import type { PlanEnd } from "./PlanEnd.ts"
@@ -25,6 +25,27 @@ export const Comment = ({ run }: { readonly run: Run }) => {
     <p>
       {words.saidBy(run.approvedBy === undefined ? "svc" : actorName(run.approvedBy))} <q>{run.approvalComment}</q>
     </p>
+  )
+}
+
+/** The levels at which a module has a separate file system and separate processes. */
+const separateLevels: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
+
+/**
+ * Describes the isolation of a plan. A plan has already executed somebody else's code, so its approver must see the systems that
+ * the code could reach.
+ */
+const Confinement = ({ run }: { readonly run: Run }) => {
+  const words = useWords(decisionWords)
+  const isLow = run.isolation !== undefined && !separateLevels.has(run.isolation)
+  const isShared = run.network === "host"
+  if (!isLow && !isShared) return null
+  return (
+    <Notice tone="warn" title={words.confinementTitle}>
+      {isLow ? <p>{words.confinementLevel}</p> : null}
+      {run.isolation === "process" ? <p>{words.confinementUnbounded}</p> : null}
+      {isShared ? <p>{words.confinementNetwork}</p> : null}
+    </Notice>
   )
 }
 

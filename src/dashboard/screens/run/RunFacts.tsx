@@ -1,21 +1,25 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import type { ReactNode } from "react"
+import { type ReactNode, useState } from "react"
 import { isPlan } from "../../../../schema/records/RunTransitions.ts"
+import type { SourceChanges } from "../../../../schema/records/SourceChanges.ts"
+import { visibleText } from "../../../../schema/records/VisibleText.ts"
 import { commentsQuery } from "../../api/CommentQueries.ts"
+import { sourceChangesQuery } from "../../api/PlanQueries.ts"
 import { sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, GrantedUse, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { SourceCommit } from "../../app/SourceCommit.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
+import { CommitLine } from "../../ui/Commit.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
+import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { duration, providerName, repositoryName, shortDigest } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { usedFrom } from "../connections/UsedFrom.ts"
-import { ChangedFiles } from "./ChangedFiles.tsx"
 import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
@@ -131,6 +135,49 @@ const Checks = ({ run }: { readonly run: Run }) => {
         </li>
       ))}
     </ul>
+  )
+}
+
+const FileList = ({ changes }: { readonly changes: typeof SourceChanges.Encoded }) => {
+  const words = useWords(planBasisWords)
+  if (changes.status !== "compared") return <p className="muted">{words.fileStates[changes.status]}</p>
+  return (
+    <>
+      {changes.since === undefined ? null : (
+        <p>
+          <span className="muted">{words.since}</span>{" "}
+          <CommitLine id={changes.since.resolvedCommit} description={changes.since.commitDescription} />
+        </p>
+      )}
+      <p>{changes.fileCount === 0 ? words.noFiles : words.fileCount(changes.fileCount)}</p>
+      {changes.scope === "source" ? <p className="muted">{words.ofSource}</p> : null}
+      <ul className="plain-list">
+        {changes.files.map(({ change, path }) => (
+          <li key={path}>
+            <code>{visibleText(path)}</code> <span className="muted">{words.fileChange[change]}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** The module files that a plan's commit changed, fetched on request. */
+const ChangedFiles = ({ runId }: { readonly runId: string }) => {
+  const words = useWords(planBasisWords)
+  const [isOpen, setOpen] = useState(false)
+  const { data, error } = useQuery({ ...sourceChangesQuery(runId), enabled: isOpen })
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)} data-testid="changed-files">
+      <summary>{words.showFiles}</summary>
+      {!isOpen ? null : data !== undefined ? (
+        <FileList changes={data} />
+      ) : error === null ? (
+        <Skeleton rows={2} />
+      ) : (
+        <FaultNotice error={error} />
+      )}
+    </details>
   )
 }
 

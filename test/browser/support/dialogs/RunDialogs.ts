@@ -81,7 +81,7 @@ export const runDialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => updateWords[to].cancel)
   },
   {
-    source: "screens/run/ReleaseFromAgent.tsx",
+    source: "screens/run/AgentStanding.tsx",
     path: `/w/acme/runs/${applyRun}`,
     ready: ".timeline",
     open: async (page, language) => {
