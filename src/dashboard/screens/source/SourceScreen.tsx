@@ -7,7 +7,7 @@ import { call } from "../../api/Call.ts"
 import type { Body } from "../../api/Declarations.ts"
 import { sourcesSync, sourcesUpdate, sourcesRemove } from "../../api/Endpoints.ts"
 import { capsulesQuery, connectionsQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
-import type { Source, SourceSnapshot, Capsule } from "../../api/Types.ts"
+import type { Capsule, Source, SourceLane, SourceSnapshot } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -25,12 +25,12 @@ import { bytes, repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
 import { sourceWords } from "../sources/Words.ts"
-import { Lanes } from "./Lanes.tsx"
 import { Webhook } from "./Webhook.tsx"
 import { Commit } from "../../ui/Commit.tsx"
 import { useDecision } from "../../ui/Decision.ts"
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
+import { FailureReason } from "../../ui/FailureReason.tsx"
 
 /** Removes a Source that no existing Capsule uses. */
 const RemoveSource = ({ source, capsules }: { readonly source: Source; readonly capsules: ReadonlyArray<Capsule> }) => {
@@ -213,6 +213,77 @@ const SnapshotRow = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
         </Link>
       </span>
     </li>
+  )
+}
+
+const LaneRow = ({
+  lane,
+  gitAddress,
+  isDefault
+}: {
+  readonly lane: SourceLane
+  readonly gitAddress: string
+  readonly isDefault: boolean
+}) => {
+  const words = useWords(sourceWords)
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <code>{lane.ref}</code>
+          {lane.path === "." ? null : <span className="muted"> {lane.path}</span>}{" "}
+          {isDefault ? <span className="tag">{words.laneDefault}</span> : null}
+        </span>
+        {lane.commit === undefined ? null : (
+          <Commit id={lane.commit} description={lane.commitDescription} gitAddress={gitAddress} />
+        )}
+        <span className="muted">
+          {lane.lastLookAt === undefined ? (
+            words.laneNeverLooked
+          ) : (
+            <>
+              {words.laneLooked} <Time at={lane.lastLookAt} />
+            </>
+          )}
+          {lane.lastChangeAt === undefined ? null : (
+            <>
+              {" · "}
+              {words.laneChanged} <Time at={lane.lastChangeAt} />
+            </>
+          )}
+          {" · "}
+          {lane.nextLookAt === undefined ? (
+            words.laneNotScheduled
+          ) : (
+            <>
+              {words.laneNext} <Time at={lane.nextLookAt} />
+            </>
+          )}
+        </span>
+        {lane.error === undefined ? null : (
+          <Notice tone="bad" title={words.laneFailed}>
+            <FailureReason error={lane.error} />
+            <p className="notice-meta">
+              <code>{lane.error.code}</code> · {words.laneFailedSince} <Time at={lane.error.since} />
+            </p>
+          </Notice>
+        )}
+      </span>
+    </li>
+  )
+}
+
+/** The commit of each used ref, and the time of its last check. The default ref is first. */
+const Lanes = ({ lanes, gitAddress }: { readonly lanes: ReadonlyArray<SourceLane>; readonly gitAddress: string }) => {
+  const words = useWords(sourceWords)
+  return (
+    <Panel flush title={words.lanes} about={words.lanesAbout}>
+      <ul className="rows">
+        {lanes.map((lane, index) => (
+          <LaneRow key={`${lane.ref} ${lane.path}`} lane={lane} gitAddress={gitAddress} isDefault={index === 0} />
+        ))}
+      </ul>
+    </Panel>
   )
 }
 
