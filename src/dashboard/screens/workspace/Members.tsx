@@ -1,33 +1,169 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
-import { workspacesHandOver, workspacesRemoveMember, workspacesUpdateMember } from "../../api/Endpoints.ts"
+import {
+  workspacesAddMember,
+  workspacesHandOver,
+  workspacesRemoveMember,
+  workspacesUpdateMember
+} from "../../api/Endpoints.ts"
+import { departureQuery } from "../../api/MemberQueries.ts"
 import { bootstrapQuery, membersQuery } from "../../api/Queries.ts"
-import type { Member } from "../../api/Types.ts"
+import type { Member, Role } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { SelectField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
-import { AutomationDialog } from "./AutomationDialog.tsx"
 import { AutomationTokens } from "./AutomationTokens.tsx"
 import { automationWords } from "./AutomationWords.ts"
-import { ChangeRole } from "./ChangeRole.tsx"
-import { DepartureNotice } from "./DepartureNotice.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { InviteDialog } from "./InviteDialog.tsx"
 import { memberWords } from "./MemberWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
-import { RenameAutomation } from "./RenameAutomation.tsx"
 import { workspaceWords } from "./Words.ts"
 
 type Asked = "confirm" | "role" | "remove" | "leave" | "hand-over" | "tokens" | "rename"
+
+const roles: ReadonlyArray<Role> = ["viewer", "member", "admin", "owner"]
+
+/** Changes the role of a member after a confirmation. An automation can never be an owner. */
+const ChangeRole = ({
+  member,
+  name,
+  onClose
+}: {
+  readonly member: Member
+  readonly name: string
+  readonly onClose: () => void
+}) => {
+  const words = useWords(workspaceWords)
+  const people = useWords(memberWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const [role, setRole] = useState<Role>(member.role)
+  const change = useMembersChange((signal) =>
+    call(workspacesUpdateMember, {
+      signal,
+      params: { workspaceId: workspace.id, subject: member.subject },
+      body: { role }
+    }).then(onClose)
+  )
+  return (
+    <FormDialog
+      title={words.changeRole(name)}
+      action={people.changeRole}
+      change={change}
+      incomplete={role === member.role}
+      onSubmit={() => change.mutate(undefined)}
+      onClose={onClose}
+    >
+      <SelectField
+        label={words.role}
+        helper={words.roles[role]}
+        value={role}
+        onChange={(event) => setRole(roles.find((each) => each === event.target.value) ?? role)}
+      >
+        {roles
+          .filter((each) => member.kind !== "automation" || each !== "owner")
+          .map((each) => (
+            <option key={each} value={each}>
+              {terms.role[each]}
+            </option>
+          ))}
+      </SelectField>
+    </FormDialog>
+  )
+}
+
+const StoppedItems = ({ title, items }: { readonly title: string; readonly items: ReadonlyArray<string> }) =>
+  items.length === 0 ? null : (
+    <div>
+      <p>{title}</p>
+      <ul>
+        {items.map((item) => (
+          <li key={item}>{item}</li>
+        ))}
+      </ul>
+    </div>
+  )
+
+/** Before the person confirms, lists the automations and access that stop working when the member leaves. */
+const DepartureNotice = ({ subject }: { readonly subject: string }) => {
+  const words = useWords(automationWords)
+  const workspace = useWorkspace()
+  const query = useQuery(departureQuery(workspace.id, subject))
+  return (
+    <Loadable query={query}>
+      {({ connections, keptTokens, tokens }) =>
+        connections.length + keptTokens.length + tokens.length === 0 ? (
+          <p>{words.stopsNothing}</p>
+        ) : (
+          <div className="stack">
+            <StoppedItems title={words.stopTokens} items={tokens.map(({ id, name }) => `${name} (${id})`)} />
+            <StoppedItems
+              title={words.stopConnections}
+              items={connections.map(({ displayName, name, use }) => `${displayName}: ${name}, ${words.use[use]}`)}
+            />
+            <StoppedItems
+              title={words.keptTokens}
+              items={keptTokens.map(({ automation, id, name }) => `${automation}: ${name} (${id})`)}
+            />
+          </div>
+        )
+      }
+    </Loadable>
+  )
+}
+
+/** Renames an automation. People choose their own names. */
+const RenameAutomation = ({
+  member,
+  name: present,
+  onClose
+}: {
+  readonly member: Member
+  readonly name: string
+  readonly onClose: () => void
+}) => {
+  const words = useWords(automationWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const [name, setName] = useState(present)
+  const rename = useMembersChange((signal) =>
+    call(workspacesUpdateMember, {
+      signal,
+      params: { workspaceId: workspace.id, subject: member.subject },
+      body: { displayName: name.trim() }
+    }).then(onClose)
+  )
+  return (
+    <FormDialog
+      title={words.renameTitle(present)}
+      action={terms.save}
+      change={rename}
+      onSubmit={() => rename.mutate(undefined)}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.name}
+        required
+        maxLength={80}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+    </FormDialog>
+  )
+}
 
 const Row = ({ member }: { readonly member: Member }) => {
   const words = useWords(workspaceWords)
@@ -189,6 +325,57 @@ const Row = ({ member }: { readonly member: Member }) => {
 
 /** Invited people are listed with the invitations, not with the members. */
 const isMember = ({ status }: Member): boolean => status !== "invited"
+
+/** An automation can never own a Workspace. */
+const automationRoles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
+
+/** Creates a member that cannot sign in. */
+const AutomationDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const words = useWords(automationWords)
+  const roleWords = useWords(workspaceWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const [name, setName] = useState("")
+  const [role, setRole] = useState<Role>("member")
+  const create = useMembersChange((signal) =>
+    call(workspacesAddMember, {
+      signal,
+      params: { workspaceId: workspace.id },
+      body: { automation: name.trim(), role }
+    }).then(onClose)
+  )
+  return (
+    <FormDialog
+      title={words.add}
+      action={terms.create}
+      change={create}
+      onSubmit={() => create.mutate(undefined)}
+      onClose={onClose}
+    >
+      <p>{words.about}</p>
+      <TextField
+        label={words.name}
+        required
+        maxLength={80}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <SelectField
+        label={roleWords.role}
+        helper={roleWords.roles[role]}
+        value={role}
+        onChange={(event) => setRole(automationRoles.find((each) => each === event.target.value) ?? "viewer")}
+      >
+        {automationRoles.map((each) => (
+          <option key={each} value={each}>
+            {terms.role[each]}
+          </option>
+        ))}
+      </SelectField>
+    </FormDialog>
+  )
+}
 
 export const Members = () => {
   const words = useWords(workspaceWords)

@@ -3,8 +3,14 @@ import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import type { Body } from "../../api/Declarations.ts"
-import { workspacesDriftCheck, workspacesPlanUpdate, workspacesUpdate } from "../../api/Endpoints.ts"
+import {
+  workspacesDriftCheck,
+  workspacesPlanUpdate,
+  workspacesSetAutomation,
+  workspacesUpdate
+} from "../../api/Endpoints.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
+import "../../app/Kit.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { DriftCheckField } from "../../forms/DriftCheckField.tsx"
 import { Button } from "../../ui/Button.tsx"
@@ -15,7 +21,6 @@ import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
-import { AutomationSwitch } from "./AutomationSwitch.tsx"
 import { workspaceWords } from "./Words.ts"
 import { useDecision } from "../../ui/Decision.ts"
 
@@ -67,6 +72,62 @@ const Fleet = ({ title, text, label, line }: FleetProps) => {
       <Button busy={start.isPending} onClick={() => start.mutate()}>
         {label}
       </Button>
+    </Panel>
+  )
+}
+
+/** The setting that enables or disables all Runs in the Workspace that were not started by a person. */
+const AutomationSwitch = () => {
+  const words = useWords(workspaceWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const [reason, setReason] = useState("")
+  const isPaused = workspace.automationPause !== undefined
+  const change = useDecision({
+    send: (signal, body: { readonly paused: boolean; readonly reason?: string }) =>
+      call(workspacesSetAutomation, { signal, params: { workspaceId: workspace.id }, body }),
+    onSuccess: () => {
+      setReason("")
+      toast(terms.saved)
+    },
+    onSettled: () =>
+      Promise.all([
+        queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey }),
+        queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
+      ])
+  })
+  return (
+    <Panel title={words.automation}>
+      <p>{words.automationText}</p>
+      {change.error === null ? null : <FaultNotice error={change.error} />}
+      {may("admin") ? (
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            const why = reason.trim()
+            change.mutate({ paused: !isPaused, ...(isPaused || why === "" ? {} : { reason: why }) })
+          }}
+        >
+          {isPaused ? null : (
+            <TextField
+              label={words.automationReason}
+              helper={words.automationReasonHelp}
+              optional
+              maxLength={500}
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          )}
+          <div className="form-actions">
+            <Button type="submit" tone={isPaused ? "primary" : "plain"} busy={change.isPending}>
+              {isPaused ? words.automationResume : words.automationPause}
+            </Button>
+          </div>
+        </form>
+      ) : null}
     </Panel>
   )
 }

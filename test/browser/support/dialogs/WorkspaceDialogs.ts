@@ -50,16 +50,20 @@ const shares = { path: "/w/acme/settings/shares", ready: ".row-static" }
 /** Dialogs in the Workspace settings. */
 export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
   {
-    source: "screens/workspace/BackupActions.tsx",
+    source: "screens/workspace/Backups.tsx",
     path: "/w/acme/settings/backups",
     ready: ".row-static",
     open: button((to) => backupWords[to].restore)
   },
   { source: "screens/workspace/InviteDialog.tsx", ...settings, open: button((to) => memberWords[to].invite) },
   { source: "screens/workspace/InviteDialog.tsx", ...settings, open: madeLink },
-  { source: "screens/workspace/RuleDialog.tsx", ...approvals, open: button((to) => approvalWords[to].newRule) },
   {
-    source: "screens/workspace/RuleDialog.tsx",
+    source: "screens/workspace/Approvals.tsx#RuleDialog",
+    ...approvals,
+    open: button((to) => approvalWords[to].newRule)
+  },
+  {
+    source: "screens/workspace/Approvals.tsx#RuleDialog",
     ...approvals,
     open: inPanel(
       (to) => approvalWords[to].rules,
@@ -94,31 +98,31 @@ export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
     )
   },
   {
-    source: "screens/workspace/NoticeEndpointDialog.tsx",
+    source: "screens/workspace/Notices.tsx#NoticeEndpointDialog",
     ...notices,
     open: button((to) => noticeWords[to].add)
   },
   {
-    source: "screens/workspace/NoticeEndpointDialog.tsx",
+    source: "screens/workspace/Notices.tsx#NoticeEndpointDialog",
     ...notices,
     open: ofEndpoint((to) => noticeWords[to].edit)
   },
-  { source: "screens/workspace/NoticeLog.tsx", ...notices, open: button((to) => noticeWords[to].log) },
+  { source: "screens/workspace/Notices.tsx#NoticeLog", ...notices, open: button((to) => noticeWords[to].log) },
   { source: "screens/workspace/Notices.tsx#NewSecret", ...notices, open: ofEndpoint((to) => noticeWords[to].rotate) },
   { source: "screens/workspace/Notices.tsx#Endpoint", ...notices, open: ofEndpoint(remove) },
-  { source: "screens/workspace/Members.tsx", ...settings, open: button(remove) },
+  { source: "screens/workspace/Members.tsx#Row", ...settings, open: button(remove) },
   {
-    source: "screens/workspace/AutomationDialog.tsx",
+    source: "screens/workspace/Members.tsx#AutomationDialog",
     ...settings,
     open: button((to) => automationWords[to].add)
   },
   {
-    source: "screens/workspace/AutomationTokens.tsx",
+    source: "screens/workspace/AutomationTokens.tsx#AutomationTokens",
     ...settings,
     open: button((to) => automationWords[to].tokens)
   },
   {
-    source: "screens/workspace/ChangeRole.tsx",
+    source: "screens/workspace/Members.tsx#ChangeRole",
     ...settings,
     open: (page, to) =>
       page
@@ -127,14 +131,14 @@ export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
         .click()
   },
   {
-    source: "screens/workspace/RenameAutomation.tsx",
+    source: "screens/workspace/Members.tsx#RenameAutomation",
     ...settings,
     open: button((to) => automationWords[to].rename)
   },
-  { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: newAutomationToken },
-  { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: madeAutomationToken },
-  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].leave) },
-  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].handOver) },
-  { source: "screens/workspace/NewShare.tsx", ...shares, open: button((to) => workspaceWords[to].shareAdd) },
-  { source: "screens/workspace/Shares.tsx", ...shares, open: button((to) => workspaceWords[to].shareRevoke) }
+  { source: "screens/workspace/AutomationTokens.tsx#NewAutomationToken", ...settings, open: newAutomationToken },
+  { source: "screens/workspace/AutomationTokens.tsx#NewAutomationToken", ...settings, open: madeAutomationToken },
+  { source: "screens/workspace/Members.tsx#Row", ...settings, open: button((to) => memberWords[to].leave) },
+  { source: "screens/workspace/Members.tsx#Row", ...settings, open: button((to) => memberWords[to].handOver) },
+  { source: "screens/workspace/Shares.tsx#NewShare", ...shares, open: button((to) => workspaceWords[to].shareAdd) },
+  { source: "screens/workspace/Shares.tsx#Revoke", ...shares, open: button((to) => workspaceWords[to].shareRevoke) }
 ]
