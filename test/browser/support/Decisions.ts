@@ -205,7 +205,7 @@ export const decisions: ReadonlyArray<DecisionRow> = [
   dialogOf(endpoints.capsulesReAdopt, "screens/capsule/ReAdopt.tsx"),
   dialogOf(endpoints.capsulesCreateDependency, "screens/capsule/Dependencies.tsx#NewDependency"),
   dialogOf(endpoints.capsulesRemoveDependency, "screens/capsule/Dependencies.tsx#Remove"),
-  dialogOf(endpoints.workspacesPlanUpdate, "screens/home/PlanTogether.tsx"),
+  dialogOf(endpoints.workspacesPlanUpdate, "screens/home/AttentionEntry.tsx"),
   onPage(endpoints.workspacesDriftCheck, `${settings}/settings`, ".facts", (to) => workspaceWords[to].driftAll),
   onPage(endpoints.workspacesUpdate, `${settings}/settings`, ".facts", (to) => workspaceWords[to].archiveDo),
   onPage(

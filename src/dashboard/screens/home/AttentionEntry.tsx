@@ -1,20 +1,25 @@
-import { Link } from "@tanstack/react-router"
-import type { ReactNode } from "react"
+import { useQueryClient } from "@tanstack/react-query"
+import { Link, useRouter } from "@tanstack/react-router"
+import { type ReactNode, useState } from "react"
+import { call } from "../../api/Call.ts"
+import { approvalsAsk, workspacesPlanUpdate } from "../../api/Endpoints.ts"
 import { Sum } from "../../ui/Sum.tsx"
 import type { AttentionItem } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
-import { useWorkspace } from "../../app/Workspace.ts"
-import { LinkButton } from "../../ui/Button.tsx"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button, LinkButton } from "../../ui/Button.tsx"
 import { CommitLine } from "../../ui/Commit.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { useDecision } from "../../ui/Decision.ts"
+import { FaultNotice } from "../../ui/Feedback.tsx"
 import { Icon, type IconName } from "../../ui/Icon.tsx"
 import { Time } from "../../ui/Time.tsx"
+import { toast } from "../../ui/Toast.tsx"
 import { failedByTool } from "../../words/FailureEvidence.ts"
 import { japaneseReason } from "../../words/FailureReasons.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { credentialWords } from "../capsule/CredentialWords.ts"
-import { AskApproval } from "./AskApproval.tsx"
 import { attentionWords } from "./AttentionWords.ts"
-import { PlanTogether } from "./PlanTogether.tsx"
 
 const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>> = {
   unknown_safety: ["shield", "bad"],
@@ -253,6 +258,88 @@ const Action = ({ item }: AttentionEntryProps) => {
     >
       {label}
     </LinkButton>
+  )
+}
+
+/** Asks the people who may approve a plan to do so. The server sends at most one request per hour. */
+const AskApproval = ({ runId, of }: { readonly runId: string; readonly of: string | undefined }) => {
+  const words = useWords(attentionWords)
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const ask = useDecision({
+    send: (signal) => call(approvalsAsk, { signal, params: { runId }, body: {} }),
+    onSuccess: ({ approvalRequest }) => {
+      toast(words.asked(approvalRequest.asked))
+      return queryClient.invalidateQueries({ queryKey: ["workspace"] })
+    }
+  })
+  if (!may("member")) return null
+  return (
+    <>
+      <Button small of={of} busy={ask.isPending} onClick={() => ask.mutate()}>
+        {words.ask}
+      </Button>
+      {ask.error === null ? null : (
+        <div className="need-fault">
+          <FaultNotice error={ask.error} />
+        </div>
+      )}
+    </>
+  )
+}
+
+interface PlanTogetherProps {
+  readonly capsuleIds: ReadonlyArray<string>
+  /** True if this update would supersede an open update. */
+  readonly replaces: boolean
+}
+
+/** Plans, in a single update, all Capsules that wait for the same commit. Nothing is applied without approval. */
+const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
+  const words = useWords(attentionWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const router = useRouter()
+  const queryClient = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const plan = useDecision({
+    send: (signal) =>
+      call(workspacesPlanUpdate, {
+        signal,
+        params: { workspaceId: workspace.id },
+        body: { capsuleIds: [...capsuleIds] }
+      }),
+    onSuccess: ({ runGroup }) => {
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      void router.navigate({
+        to: "/w/$workspace/updates/$groupId",
+        params: { workspace: workspace.handle, groupId: runGroup.id }
+      })
+    }
+  })
+  if (!may("member")) return null
+  return (
+    <>
+      <Button small busy={plan.isPending} onClick={() => (replaces ? setAsking(true) : plan.mutate())}>
+        {words.planAll(capsuleIds.length)}
+      </Button>
+      {plan.error === null || asking ? null : (
+        <div className="need-fault">
+          <FaultNotice error={plan.error} />
+        </div>
+      )}
+      {asking ? (
+        <ConfirmDialog
+          title={words.replaceTitle}
+          action={words.replace}
+          change={plan}
+          onConfirm={() => plan.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {words.replaceText}
+        </ConfirmDialog>
+      ) : null}
+    </>
   )
 }
 

@@ -69,7 +69,7 @@ export const appDialogs: ReadonlyArray<OpenedDialog> = [
     }
   },
   {
-    source: "screens/home/PlanTogether.tsx",
+    source: "screens/home/AttentionEntry.tsx",
     ...home,
     open: async (page, to) => {
       const needs = "**/dashboard/needs*"
