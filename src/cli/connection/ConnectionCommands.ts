@@ -1,20 +1,19 @@
 import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
+import { CreateConnection, UpdateConnection } from "../../../schema/api/ConnectionsApi.ts"
 import { type Connection, ConnectionKind } from "../../../schema/records/Connection.ts"
-import { UseRole } from "../../../schema/records/ConnectionUse.ts"
+import { type ConnectionUse, UseRole } from "../../../schema/records/ConnectionUse.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, misuse, print } from "../Output.ts"
 import { onServer } from "../remote/Remote.ts"
 import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { factsText, rowsText, timeText } from "../remote/Rows.ts"
-import { connectionNamed, connectionsOf, nameTaken, workspaceNamed } from "../remote/Selection.ts"
+import { connectionNamed, connectionsOf, nameTaken, projectNamed, workspaceNamed } from "../remote/Selection.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { connectionArgument } from "./ConnectionArgument.ts"
-import { deleteCommand, revokeCommand } from "./ConnectionEndCommands.ts"
-import { useCommand } from "./ConnectionUseCommand.ts"
 import { givenValues, valueFlags } from "./ConnectionValues.ts"
 import { anyNumber, comingTimeFlag } from "../ValueFlags.ts"
+import { agreed, yesFlag } from "../remote/Confirmation.ts"
 
 const listCommand = Command.make(
   "list",
@@ -237,6 +236,163 @@ const testCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(Command.withDescription("Test a Connection"))
+
+const listed = (what: string, ids: ReadonlyArray<string>) => (ids.length === 0 ? [] : [`${what}: ${ids.join(", ")}.`])
+
+const revokeCommand = Command.make(
+  "revoke",
+  { ...workspaceFlags, yes: yesFlag, connection: connectionArgument },
+  Effect.fn("connection revoke")((given) =>
+    Effect.gen(function* () {
+      const { connections } = yield* SvcClient
+      const { displayName, id } = yield* connectionNamed(given.connection, given.workspace)
+      const name = terminalText(displayName)
+      yield* agreed(given, `No Run gets the values of ${name} any more, and that cannot be undone.`)
+      const revoked = yield* connections.revoke({ params: { connectionId: id }, payload: {} })
+      yield* print(
+        given.json,
+        revoked,
+        [
+          `${name} is revoked, and its values are deleted. If they leaked, revoke them at the provider too.`,
+          ...listed("Plans that are void", revoked.supersededRunIds),
+          ...listed("Runs that were asked to stop", revoked.cancelledRunIds),
+          ...listed("Applies that continue with its values", revoked.runningApplyIds)
+        ].join("\n")
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Revoke a Connection: its values are deleted and its users stop; cannot be undone"),
+  Command.withExamples([{ command: "svc connection revoke staging --yes", description: "Without a terminal" }])
+)
+
+const deleteCommand = Command.make(
+  "delete",
+  { ...workspaceFlags, yes: yesFlag, connection: connectionArgument },
+  Effect.fn("connection delete")((given) =>
+    Effect.gen(function* () {
+      const { connections } = yield* SvcClient
+      const { displayName, id } = yield* connectionNamed(given.connection, given.workspace)
+      const name = terminalText(displayName)
+      yield* agreed(given, `${name} and its values will be removed, and that cannot be undone.`)
+      yield* connections.remove({ params: { connectionId: id } })
+      yield* print(given.json, { deleted: id }, `${name} is removed.`)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Delete an unused Connection; cannot be undone"),
+  Command.withAlias("rm"),
+  Command.withExamples([{ command: "svc connection delete staging --yes", description: "Without a terminal" }])
+)
+
+const several = (name: string, description: string, metavar: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
+
+const open = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+
+const useText = ({ modules, projectIds, refs, roles }: ConnectionUse) =>
+  factsText([
+    ["roles", roles.join(", ")],
+    ["projects", projectIds?.join(", ") ?? "all"],
+    [
+      "modules",
+      modules?.map(({ origin, path }) => terminalText(`${origin.replace(/\/$/, "")}//${path}`)).join(", ") ?? "all"
+    ],
+    ["refs", refs?.map(terminalText).join(", ") ?? "the lane of the Capsule and the default ref of its Source"]
+  ])
+
+const decodeUse = Schema.decodeUnknownEffect(Schema.Struct({ use: UpdateConnection.fields.use }))
+
+/** Parses a module given as `origin//path`, such as `https://git.example.com/infra.git//network`. */
+const moduleOf = (given: string) => {
+  const at = given.lastIndexOf("//")
+  return at > given.indexOf("://") + 1
+    ? { origin: given.slice(0, at), path: given.slice(at + 2) }
+    : { origin: given, path: "." }
+}
+
+const useCommand = Command.make(
+  "use",
+  {
+    ...workspaceFlags,
+    role: Flag.Literals("role", UseRole.literals).pipe(
+      Flag.withDescription("Role that may use it in Runs, including higher roles; may be repeated"),
+      anyNumber
+    ),
+    project: several("project", "Only for Capsules of this Project; may be repeated", "name"),
+    anyProject: open("any-project", "For Capsules of every Project"),
+    module: several(
+      "module",
+      "Only for this module, such as https://git.example.com/infra.git//network; may be repeated",
+      "url//path"
+    ),
+    anyModule: open("any-module", "For every module"),
+    ref: several("ref", "Only for plans of this ref; may be repeated", "ref"),
+    reviewedRefs: open("reviewed-refs", "For the Capsule's lane and its Source's default ref"),
+    connection: connectionArgument
+  },
+  Effect.fn("connection use")((given) =>
+    Effect.gen(function* () {
+      const { connections } = yield* SvcClient
+      const before = yield* connectionNamed(given.connection, given.workspace)
+      const projects = yield* Effect.forEach(given.project, (name) =>
+        Effect.flatMap(workspaceNamed(given.workspace), ({ id }) => projectNamed(name, id))
+      )
+      const { modules, projectIds, refs, roles } = before.use
+      const changed =
+        given.role.length + projects.length + given.module.length + given.ref.length > 0 ||
+        given.anyProject ||
+        given.anyModule ||
+        given.reviewedRefs
+      if (!changed) return yield* print(given.json, { connection: before }, useText(before.use))
+      const part = (
+        key: string,
+        isOpen: boolean,
+        next: ReadonlyArray<unknown>,
+        old: ReadonlyArray<unknown> | undefined
+      ) => {
+        const value = next.length > 0 ? next : isOpen ? undefined : old
+        return value === undefined ? {} : { [key]: value }
+      }
+      const { use } = yield* decodeUse({
+        use: {
+          roles: given.role.length === 0 ? roles : given.role,
+          ...part(
+            "projectIds",
+            given.anyProject,
+            projects.map(({ id }) => id),
+            projectIds
+          ),
+          ...part("modules", given.anyModule, given.module.map(moduleOf), modules),
+          ...part("refs", given.reviewedRefs, given.ref, refs)
+        }
+      }).pipe(
+        Effect.mapError(({ message }) => new CommandFailed({ ...misuse, message: `The rule is not valid: ${message}` }))
+      )
+      const { connection, supersededRunIds } = yield* connections.update({
+        params: { connectionId: before.id },
+        payload: use === undefined ? {} : { use }
+      })
+      yield* print(
+        given.json,
+        { connection, supersededRunIds },
+        [
+          useText(connection.use),
+          ...(supersededRunIds.length === 0
+            ? []
+            : [`Plans outside the rule are superseded: ${supersededRunIds.join(", ")}.`])
+        ].join("\n")
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Set who may use a Connection and for what, or show the rule; omitted flags change nothing"),
+  Command.withExamples([
+    { command: "svc connection use staging --role member", description: "Members may plan with it too" },
+    { command: "svc connection use staging", description: "The current rule" }
+  ])
+)
 
 export const connectionCommand = Command.make("connection").pipe(
   Command.withDescription("Credentials of providers and Git servers"),
