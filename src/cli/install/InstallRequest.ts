@@ -8,7 +8,6 @@ import { patiently, waitAtMost } from "../remote/Patience.ts"
 import { typedValue } from "../variables/TypedValue.ts"
 import { valuesOfFile } from "../variables/VariableFlags.ts"
 import { connectionNamed } from "../remote/Selection.ts"
-import { connectionsOf } from "./ConnectionFlags.ts"
 import { anyNumber } from "../ValueFlags.ts"
 
 const decodeRequest = Schema.decodeUnknownEffect(CreateInstallPlan)
@@ -64,6 +63,31 @@ const valuesOf = Effect.fnUntraced(function* (file: string) {
     )
   )
   return Object.fromEntries(yield* Effect.fromResult(values))
+})
+
+/**
+ * Matches `provider=connection`, or `provider:local.alias=connection` if the module uses a different name for the provider, such
+ * as `hashicorp/aws:main.east=conn_...`.
+ */
+const shape = /^([^=:]+)(?::([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_-]+))?)?=(conn_[a-z0-9]+)$/
+
+/** Parses the bindings of an install from its flags. */
+const connectionsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
+  return yield* Effect.forEach(given, (text) => {
+    const [, provider, localName, childAlias, connectionId] = shape.exec(text) ?? []
+    if (provider === undefined || connectionId === undefined) {
+      return new CommandFailed({
+        ...misuse,
+        message: `--connection ${text}: expected PROVIDER=CONNECTION, such as hashicorp/aws=conn_..., or PROVIDER:NAME.ALIAS=CONNECTION.`
+      })
+    }
+    return Effect.succeed({
+      provider,
+      moduleLocalName: localName ?? provider.split("/").at(-1) ?? provider,
+      connectionId,
+      ...(childAlias === undefined ? {} : { childAlias })
+    })
+  })
 })
 
 /** Builds the request from the flags. */
