@@ -179,7 +179,7 @@ export const terminalMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "terminal: a plan that was discarded is not approved",
-    file: "src/cli/remote/WaitCommand.ts",
+    file: "src/cli/remote/RunCommands.ts",
     text: "if (!isApproved) return",
     broken: "if (ended.startedAt === undefined) return",
     test: "test/e2e/TerminalConfiguration.test.ts"

@@ -1,18 +1,17 @@
 import { intFlag } from "../ValueFlags.ts"
-import { Effect, Option, Result } from "effect"
+import { Effect, Option, Result, Schedule } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { CapsuleLook } from "../../../schema/api/CapsulesApi.ts"
 import { type CapsuleId, StateVersionId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { print } from "../Output.ts"
+import { CommandFailed, print } from "../Output.ts"
 import { capsuleArgument } from "./CapsuleArgument.ts"
-import { patiently } from "./Patience.ts"
+import { patiently, waitAtMost } from "./Patience.ts"
 import { showEnd } from "./PlanView.ts"
 import { progress } from "./Progress.ts"
 import { onServer, Remote } from "./Remote.ts"
 import { idempotencyKeyFlag, keyHeaders, waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
-import { revisionPlanned } from "./RevisionPlanned.ts"
 import { awaitRun, endOf, hasDecision } from "./RunEnd.ts"
 import { detailedExitcode, exitCodes } from "../ExitCodes.ts"
 import { inWords, RemoteFailed } from "./RemoteFailed.ts"
@@ -125,6 +124,42 @@ const lookFirst = Effect.fnUntraced(function* (capsuleId: CapsuleId, json: boole
 })
 
 const usageFault = (message: string) => new RemoteFailed({ code: "usage", exitCode: exitCodes.usage, message })
+
+const pollEvery = Schedule.spaced("500 millis")
+
+/**
+ * Plans a Capsule at another ref and waits until the plan exists. If the revision ends without a plan, fails with the
+ * reasons.
+ */
+const revisionPlanned = Effect.fn("revisionPlanned")(function* (
+  capsuleId: CapsuleId,
+  ref: string,
+  headers: { readonly "idempotency-key": string },
+  {
+    json,
+    speculative,
+    waitTimeout
+  }: { readonly json: boolean; readonly speculative: boolean; readonly waitTimeout: Option.Option<number> }
+) {
+  const { revisionPlans, runs } = yield* SvcClient
+  const created = yield* revisionPlans.create({
+    params: { capsuleId },
+    headers,
+    payload: { ref, ...(speculative ? { speculative } : {}) }
+  })
+  const revisionPlanId = created.revisionPlan.id
+  if (!json) yield* progress(`Reading ${terminalText(ref)} ...`)
+  const { revisionPlan } = yield* Effect.repeat(patiently(revisionPlans.read({ params: { revisionPlanId } })), {
+    until: (answer) => answer.revisionPlan.nextAction !== "reconcile",
+    schedule: pollEvery
+  }).pipe(waitAtMost(waitTimeout, `The plan of ${terminalText(ref)}`, "svc run list"))
+  const { diagnostics, phase, planRunId } = revisionPlan
+  if (planRunId !== undefined) return (yield* patiently(runs.read({ params: { runId: planRunId } }))).run
+  const reasons = diagnostics.map(({ code, message }) => `  ${terminalText(message)} [${code}]`)
+  return yield* new CommandFailed({
+    message: [`There is no plan of ${terminalText(ref)}: ${phase}.`, ...reasons].join("\n")
+  })
+})
 
 export const planCommand = Command.make(
   "plan",

@@ -1,4 +1,5 @@
 import type { OutputChange, ResourceChange } from "../../../schema/records/PlanDetails.ts"
+import type { RestoreEvidence } from "../../../schema/records/RestoreEvidence.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import {
   attributesOf,
@@ -11,9 +12,9 @@ import {
   type Side,
   sidesOf
 } from "../../dashboard/screens/run/PlanDiff.ts"
+import type { DifferenceLine, Segment, ValuePair } from "../../dashboard/value-difference/Difference.ts"
+import { valueDifference } from "../../dashboard/value-difference/ValueDifference.ts"
 import { decisionLines } from "./DecisionText.ts"
-import { differenceText } from "./DifferenceText.ts"
-import { restoreLines } from "./RestoreText.ts"
 import { shortCommit, timeText } from "./Rows.ts"
 import { type Paint, terminalText } from "./TerminalText.ts"
 
@@ -43,6 +44,60 @@ const sideText = (side: Side): string => {
       return "(known after apply)"
     case "value":
       return inlineText(side.value) ?? "…"
+  }
+}
+
+const mostLines = 200
+
+const segmentsText = (segments: ReadonlyArray<Segment>, style: "red" | "green", paint: Paint): string =>
+  segments
+    .map(({ marked, text }) =>
+      marked ? paint("underline", paint(style, terminalText(text))) : paint(style, terminalText(text))
+    )
+    .join("")
+
+const lineText = (line: DifferenceLine, paint: Paint): string => {
+  switch (line.kind) {
+    case "same":
+      return `  ${terminalText(line.text)}`
+    case "removed":
+      return `${paint("red", "-")} ${segmentsText(line.segments, "red", paint)}`
+    case "added":
+      return `${paint("green", "+")} ${segmentsText(line.segments, "green", paint)}`
+    case "path":
+      return paint("faint", `@ ${line.path.map(terminalText).join(" › ")}`)
+    case "moved":
+      return `${paint("blue", "→")} ${terminalText(line.text)} ${paint("faint", `(${line.from} → ${line.to})`)}`
+    case "fold":
+      return paint("faint", `  … ${line.count} unchanged ${line.unit}`)
+  }
+}
+
+const only = {
+  whitespace: "only whitespace differs",
+  type: "only the type differs",
+  order: "only the order differs"
+} as const
+
+/** Formats the diff of a long value as a summary and lines. */
+const differenceText = (pair: ValuePair, paint: Paint) => {
+  const difference = valueDifference(pair)
+  const { changed, total, unit } = difference.extent
+  const hasBoth = pair.before !== undefined && pair.after !== undefined
+  const extent = difference.only === undefined ? `${changed} of ${total} ${unit} changed` : only[difference.only]
+  const said = [
+    ...(hasBoth ? [extent] : []),
+    ...(difference.reading === "base64" ? ["decoded from base64"] : []),
+    ...difference.highlights.map(({ after, before, name }) =>
+      terminalText(`${name} ${before ?? "(none)"} → ${after ?? "(none)"}`)
+    )
+  ]
+  const shown = difference.lines.slice(0, mostLines).map((line) => lineText(line, paint))
+  const left = difference.lines.length - shown.length
+  return {
+    head: said.join(" · "),
+    lines:
+      left === 0 ? shown : [...shown, paint("faint", `… ${left} more lines; see them in the dashboard or with --json`)]
   }
 }
 
@@ -315,6 +370,49 @@ const carryLines = ({ carriedFrom, differsFrom }: Run, paint: Paint): ReadonlyAr
         : paint("green", `  + planned:  ${terminalText(text)}`)
     ),
     ...(moreLines === 0 ? [] : [`  and ${moreLines} more lines`])
+  ]
+}
+
+const pointers: Readonly<Record<RestoreEvidence["pointers"][number]["name"], string>> = {
+  installConfigId: "configuration",
+  modulePath: "module",
+  sourceSnapshotId: "snapshot",
+  ref: "ref",
+  path: "folder",
+  resolvedCommit: "commit",
+  tool: "tool"
+}
+
+const changes: Readonly<Record<RestoreEvidence["configuration"][number]["change"], string>> = {
+  added: "is set again",
+  removed: "is no longer set",
+  changed: "gets its earlier value"
+}
+
+const stateText = ({ generation, resourceCount, serial }: RestoreEvidence["restored"]): string =>
+  `generation ${generation}, serial ${serial}, ${resourceCount === 1 ? "1 resource" : `${resourceCount} resources`}`
+
+/**
+ * Describes the changes that a restore makes, for reviewers. The text contains the same facts as the dashboard: names and
+ * positions, but no values.
+ */
+const restoreLines = (restore: RestoreEvidence): ReadonlyArray<string> => {
+  const { backupCreatedAt, configuration, current, next, outputs = [], restored } = restore
+  return [
+    `backup of ${timeText(backupCreatedAt) ?? backupCreatedAt} (${restore.backupId})`,
+    `state: ${current === undefined ? "none" : stateText(current)} → ${stateText(restored)}`,
+    `after the restore: generation ${next.generation}, serial ${next.serial}`,
+    ...restore.pointers.map(
+      (pointer) =>
+        `${pointers[pointer.name]}: ${terminalText(pointer.current ?? "(none)")} → ${terminalText(pointer.restored ?? "(none)")}`
+    ),
+    ...(configuration.length === 0 ? ["The configuration is the same."] : []),
+    ...configuration.map(({ change, kind, name }) => `${kind} ${terminalText(name)} ${changes[change]}`),
+    ...outputs.map(
+      ({ name, publication }) =>
+        `Output ${terminalText(name)} ${publication.change === "published" ? "becomes public" : "is withdrawn"}`
+    ),
+    "It changes svc's records and no infrastructure. The Capsule needs a plan afterwards."
   ]
 }
 

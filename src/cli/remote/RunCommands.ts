@@ -1,25 +1,28 @@
-import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { RunStatus, RunType, type Run } from "../../../schema/records/Run.ts"
+import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
+import { releaseRisk } from "../../ReleaseRisk.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { CommandFailed, jsonLine, print, printLine } from "../Output.ts"
+import { exitCodes } from "../ExitCodes.ts"
+import { CommandFailed, jsonLine, misuse, print, printLine, refused } from "../Output.ts"
+import { releasedText } from "../ReleasedText.ts"
 import { agentFacts } from "./AgentText.ts"
 import { commentCommand, commentsCommand } from "./CommentCommands.ts"
 import { planJson } from "./PlanJson.ts"
-import { peopleOf, showEnd } from "./PlanView.ts"
-import { releaseCommand } from "./ReleaseCommand.ts"
+import { addressOf, capsuleOfRun, peopleOf, showEnd } from "./PlanView.ts"
 import { runArgument } from "./RunArgument.ts"
 import { patiently } from "./Patience.ts"
 import { allPages } from "./Pages.ts"
 import { onServer } from "./Remote.ts"
 import { waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
-import { awaitRun, endOf, printLog } from "./RunEnd.ts"
+import { awaitRun, endOf, isSettled, printLog } from "./RunEnd.ts"
 import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
 import { capsuleNamed, capsulesOf, runNamed, workspaceNamed } from "./Selection.ts"
-import { terminalText } from "./TerminalText.ts"
-import { waitCommand } from "./WaitCommand.ts"
+import { isTypedName, terminalText } from "./TerminalText.ts"
 import { intFlag } from "../ValueFlags.ts"
-import { withdrawCommand } from "./WithdrawCommand.ts"
+import { progress } from "./Progress.ts"
+import { RemoteFailed } from "./RemoteFailed.ts"
 
 const defaultRuns = 20
 const any = () => true
@@ -183,6 +186,183 @@ const cancelCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(Command.withDescription("Cancel a Run, or withdraw an approval that has not been applied"))
+
+const isRunning = ({ status }: Run) => status === "running"
+
+/**
+ * Returns the claim's fence, as the person saw it. It is read from the command line or, if absent there, from the Run, which
+ * this function shows to the person for confirmation.
+ */
+const seenFence = Effect.fn("seenFence")(function* (
+  run: Run,
+  {
+    fence,
+    json,
+    toolIsDead
+  }: { readonly fence: Option.Option<number>; readonly json: boolean; readonly toolIsDead: boolean }
+) {
+  if (Option.isSome(fence)) {
+    return toolIsDead
+      ? fence.value
+      : yield* new CommandFailed({ ...misuse, message: `${releaseRisk} Repeat the command with --tool-is-dead.` })
+  }
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  if (json || !canPrompt) {
+    return yield* new RemoteFailed({
+      code: "usage",
+      exitCode: exitCodes.usage,
+      message: `Without a terminal nobody can be asked. Look at the Run with \`svc run get ${run.id}\`, then name what you saw with --fence, and --tool-is-dead.`
+    })
+  }
+  if (run.agent === undefined)
+    return yield* new CommandFailed({ message: `No agent holds ${run.id}: it is ${run.status}.` })
+  const name = (yield* capsuleOfRun(run))?.name ?? run.id
+  yield* Console.log(`${factsText([["id", run.id], ...agentFacts(run)])}\n\n${releaseRisk}\n`)
+  const typed = yield* Prompt.run(
+    Prompt.String({ message: `The tool is dead? Type ${terminalText(name)} to release it` })
+  )
+  return isTypedName(typed, name)
+    ? run.agent.fence
+    : yield* new CommandFailed({ message: "The Capsule was not released. It waits as before." })
+})
+
+const releaseCommand = Command.make(
+  "release",
+  {
+    ...workspaceFlags,
+    fence: Flag.optional(
+      intFlag("fence", 0).pipe(
+        Flag.withDescription("Fence of the agent's claim as shown; required without a terminal"),
+        Flag.withMetavar("number")
+      )
+    ),
+    toolIsDead: Flag.Boolean("tool-is-dead").pipe(
+      Flag.withDescription("Confirm that the Run's tool is no longer running"),
+      Flag.withDefault(false)
+    ),
+    reason: Flag.optional(Flag.String("reason").pipe(Flag.withDescription("Reason, shown in the history"))),
+    run: runArgument
+  },
+  Effect.fn("run release")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const { id } = yield* runNamed(given.run, given.workspace, isRunning, "Run under way")
+      // Read the Run itself, because lists omit the agent that holds the Run.
+      const shown = yield* client.runs.read({ params: { runId: id } })
+      const fence = yield* seenFence(shown.run, given)
+      const reason = Option.match(given.reason, { onNone: () => ({}), onSome: (text) => ({ reason: text }) })
+      const { run } = yield* client.agentPools.release({
+        params: { runId: id },
+        payload: { fence, toolIsDead: true, ...reason }
+      })
+      yield* print(given.json, { run }, releasedText({ runId: id, status: run.status }))
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Release a Capsule from a lost agent before the agent's lease expires"))
+
+/** Waits until enough people have approved a plan. Fails if the plan ends without being approved. */
+const approvedRun = Effect.fn("approvedRun")(function* (
+  run: Run,
+  given: { readonly json: boolean; readonly waitTimeout: Parameters<typeof awaitRun>[1] }
+) {
+  const { approvals } = yield* SvcClient
+  const standing = patiently(Effect.map(approvals.ofRun({ params: { runId: run.id } }), (answer) => answer.approvals))
+  const isDecided = ({ status }: Run) => isFinalStatus(status)
+  if (!isDecided(run) && !given.json) {
+    const planned = yield* awaitRun(run, given.waitTimeout, given.json)
+    if (!isDecided(planned)) {
+      yield* progress(`${terminalText((yield* standing).message)} ${yield* patiently(addressOf(planned))}`)
+    }
+  }
+  const ended = isDecided(run) ? run : yield* awaitRun(run, given.waitTimeout, given.json, isDecided)
+  const approved = yield* standing
+  if (given.json) yield* print(true, { run: ended, approvals: approved }, "")
+  else yield* patiently(showEnd(ended))
+  const isApproved = ended.status === "succeeded" && ended.approvedAt !== undefined && approved.state === "approved"
+  if (!isApproved) return yield* refused(`The plan is ${ended.status} and not approved.`)
+  if (!given.json) yield* progress(`Approved. Apply it with \`svc apply ${ended.id}\`.`)
+})
+
+const waitCommand = Command.make(
+  "wait",
+  {
+    ...workspaceFlags,
+    waitTimeout: waitTimeoutFlag,
+    approved: Flag.Boolean("approved").pipe(
+      Flag.withDescription(
+        "Wait until enough people have approved the plan; exits with 1 if the plan ends in any other way"
+      ),
+      Flag.withDefault(false)
+    ),
+    run: runArgument
+  },
+  Effect.fn("run wait")((given) =>
+    Effect.gen(function* () {
+      const run = yield* runNamed(given.run, given.workspace, () => true, "Run")
+      if (given.approved) return yield* approvedRun(run, given)
+      const ended = isSettled(run) ? run : yield* awaitRun(run, given.waitTimeout, given.json)
+      if (given.json) yield* print(true, { run: ended }, "")
+      else yield* patiently(showEnd(ended))
+      yield* endOf(ended)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Wait until a Run finishes or needs approval, or until its plan is approved"),
+  Command.withExamples([
+    {
+      command: "svc run wait network --approved --wait-timeout 2h",
+      description: "In a pipeline, before `svc apply`, while another person decides"
+    }
+  ])
+)
+
+const withdrawalRefused = (message: string) =>
+  new CommandFailed({ code: "failed_precondition", exitCode: exitCodes.conflict, message })
+
+const withdrawCommand = Command.make(
+  "withdraw",
+  {
+    ...workspaceFlags,
+    approval: Flag.optional(
+      Flag.String("approval").pipe(
+        Flag.withDescription("Id of the approval; required if the change has several"),
+        Flag.withMetavar("id")
+      )
+    ),
+    run: Argument.String("run").pipe(Argument.withDescription("Id of the speculative plan's Run"))
+  },
+  Effect.fn("run withdraw")((given) =>
+    Effect.gen(function* () {
+      const { changeApprovals } = yield* SvcClient
+      const params = { runId: given.run }
+      const all = (yield* changeApprovals.list({ params })).changeApprovals
+      const live = all.filter(({ withdrawnAt }) => withdrawnAt === undefined)
+      const named = Option.getOrUndefined(given.approval)
+      const [first, ...others] = named === undefined ? live : all.filter(({ id }) => id === named)
+      if (first === undefined) {
+        return yield* withdrawalRefused(
+          named === undefined
+            ? `Nobody approves the change in ${terminalText(given.run)}, so there is nothing to withdraw.`
+            : `The change in ${terminalText(given.run)} has no approval ${terminalText(named)}.`
+        )
+      }
+      if (others.length > 0) {
+        const choices = live.map(({ id, subject }) => `${id} by ${subject}`).join(", ")
+        return yield* withdrawalRefused(
+          `Several people approve this change. Choose an approval with --approval: ${choices}.`
+        )
+      }
+      const { changeApproval } = yield* changeApprovals.withdraw({
+        params: { ...params, changeApprovalId: first.id }
+      })
+      yield* print(
+        given.json,
+        { changeApproval },
+        "The approval is withdrawn. It no longer counts for a plan after the merge."
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Withdraw an approval of the change in a speculative plan"))
 
 export const runCommand = Command.make("run").pipe(
   Command.withDescription("Runs: plans, applies, checks"),
