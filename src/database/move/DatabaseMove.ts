@@ -1,19 +1,19 @@
-import { Effect, type FileSystem, type Path, type Scope } from "effect"
+import { Effect, type FileSystem, type Path, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { now, newId } from "../../../actors/base/Identity.ts"
 import { KillPoint } from "../../../actors/base/KillPoint.ts"
+import { rowShape } from "../../../actors/base/database/Table.ts"
 import type { Keyring } from "../../../actors/base/vault/MasterKey.ts"
 import type { Progress } from "../BackupFiles.ts"
 import { readInstallation } from "../Installation.ts"
 import { faultText } from "../StartFault.ts"
+import { quoted } from "./CanonicalRows.ts"
 import { type DatabasePlace, type MoveMark, markFault, readMark, removeMark, writeMark } from "./MoveMarks.ts"
 import { checkValues, requireEmpty, sameTables } from "./MovePreconditions.ts"
 import { MoveRefused } from "./MoveRefused.ts"
 import { checkKeys, verifyCopy } from "./MoveVerification.ts"
-import { continueSequences, readSequences } from "./Sequences.ts"
 import { compareTable, type ComparedTable, copyTable, type MovedDatabases } from "./TableCopy.ts"
 import type { TableShape } from "./TableShapes.ts"
-import { withoutConstraints } from "./TargetConstraints.ts"
 
 /** A step of a move, executed in one of the two databases. */
 type Step<A, R = never> = Effect.Effect<A, MoveRefused | SqlError.SqlError, R | FileSystem.FileSystem | Path.Path>
@@ -54,6 +54,144 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
   Effect.provideService(effect, SqlClient.SqlClient, sql)
 
 const MoveId = { make: (text: string) => text }
+
+const Identity = rowShape({ table: Schema.String, sequence: Schema.String })
+const Last = rowShape({ last: Schema.Int })
+const Sequence = rowShape({ table: Schema.String, last: Schema.Int })
+
+/**
+ * The last number that the database assigned to a row of each table, or 0 if there was no row. The database never assigns
+ * the same number again.
+ */
+type Sequences = ReadonlyMap<string, number>
+
+const identitiesOf = (sql: SqlClient.SqlClient) =>
+  Identity.rowsOnce(sql)`SELECT CAST(table_name AS TEXT) AS "table",
+      pg_get_serial_sequence(quote_ident(table_name), column_name) AS sequence
+    FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES' ORDER BY table_name`
+
+const readOfPostgres = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const last = new Map<string, number>()
+  for (const { sequence, table } of yield* identitiesOf(sql)) {
+    const [row] = yield* Last.rowsOnce(sql)`SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last
+      FROM ${sql.literal(sequence)}`
+    last.set(table, row?.last ?? 0)
+  }
+  return last
+})
+
+// SQLite has a sequence only for tables that have ever contained a row.
+const readOfSqlite = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const rows = yield* Sequence.rowsOnce(sql)`SELECT t.name AS "table", COALESCE(s.seq, 0) AS last
+    FROM sqlite_schema t LEFT JOIN sqlite_sequence s ON s.name = t.name
+    WHERE t.type = 'table' AND t.sql LIKE '% AUTOINCREMENT%' ORDER BY t.name`
+  return new Map(rows.map(({ last, table }) => [table, last]))
+})
+
+const readSequences = (sql: SqlClient.SqlClient) =>
+  sql.onDialectOrElse({ pg: () => readOfPostgres(sql), orElse: () => readOfSqlite(sql) })
+
+const continueInPostgres = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, sequences: Sequences) {
+  for (const { sequence, table } of yield* identitiesOf(sql)) {
+    const last = sequences.get(table) ?? 0
+    yield* sql`SELECT setval(CAST(${sequence} AS REGCLASS), ${Math.max(last, 1)}, ${sql.literal(String(last > 0))})`
+  }
+})
+
+const continueInSqlite = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, sequences: Sequences) {
+  for (const [table, last] of sequences) {
+    yield* sql`DELETE FROM sqlite_sequence WHERE name = ${table}`
+    if (last > 0) yield* sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`
+  }
+})
+
+/** Makes the sequences of the database continue after these numbers. */
+const continueSequences = (sql: SqlClient.SqlClient, sequences: Sequences) =>
+  sql.onDialectOrElse({
+    pg: () => continueInPostgres(sql, sequences),
+    orElse: () => continueInSqlite(sql, sequences)
+  })
+
+const Constraint = rowShape({ owner: Schema.String, name: Schema.String, definition: Schema.String })
+const Trigger = rowShape({ name: Schema.String, statement: Schema.String })
+
+const run = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
+  Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
+
+/**
+ * Empties the tables of a PostgreSQL target, disables their triggers, drops the foreign keys, runs `copy`, and restores
+ * triggers and keys, all in one transaction. Triggers would record the copied rows as changes. The keys are checked when
+ * they are added again.
+ */
+const withoutConstraintsOfPostgres = Effect.fnUntraced(function* <E, R>(
+  sql: SqlClient.SqlClient,
+  tables: ReadonlyArray<TableShape>,
+  copy: Effect.Effect<void, E, R>
+) {
+  const keys = yield* Constraint.rowsOnce(sql)`SELECT CAST(c.relname AS TEXT) AS owner, CAST(k.conname AS TEXT) AS name,
+      pg_get_constraintdef(k.oid) AS definition
+    FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+    WHERE k.contype = 'f' AND c.relnamespace = CAST(current_schema() AS REGNAMESPACE)`
+  const table = (name: string) => `ALTER TABLE ${quoted(name)}`
+  yield* run(
+    sql,
+    keys.map(({ name, owner }) => `${table(owner)} DROP CONSTRAINT ${quoted(name)}`)
+  )
+  yield* run(
+    sql,
+    tables.map(({ name }) => `${table(name)} DISABLE TRIGGER USER`)
+  )
+  yield* run(sql, [`TRUNCATE ${tables.map(({ name }) => quoted(name)).join(", ")}`])
+  yield* copy
+  yield* run(
+    sql,
+    tables.map(({ name }) => `${table(name)} ENABLE TRIGGER USER`)
+  )
+  yield* run(
+    sql,
+    keys.map(({ definition, name, owner }) => `${table(owner)} ADD CONSTRAINT ${quoted(name)} ${definition}`)
+  )
+})
+
+/**
+ * Like `withoutConstraintsOfPostgres`, but the caller must disable SQLite's foreign key check, which is a setting of the
+ * session.
+ */
+const withoutTriggersOfSqlite = Effect.fnUntraced(function* <E, R>(
+  sql: SqlClient.SqlClient,
+  tables: ReadonlyArray<TableShape>,
+  copy: Effect.Effect<void, E, R>
+) {
+  const triggers = yield* Trigger.rowsOnce(sql)`SELECT name, sql AS statement FROM sqlite_schema
+    WHERE type = 'trigger' ORDER BY rowid`
+  yield* run(
+    sql,
+    triggers.map(({ name }) => `DROP TRIGGER ${quoted(name)}`)
+  )
+  yield* run(
+    sql,
+    tables.map(({ name }) => `DELETE FROM ${quoted(name)}`)
+  )
+  yield* copy
+  yield* run(
+    sql,
+    triggers.map(({ statement }) => statement)
+  )
+})
+
+/**
+ * Empties the tables of a target and runs `copy` while the target has no triggers or foreign keys, in the caller's
+ * transaction.
+ */
+const withoutConstraints = <E, R>(
+  sql: SqlClient.SqlClient,
+  tables: ReadonlyArray<TableShape>,
+  copy: Effect.Effect<void, E, R>
+) =>
+  sql.onDialectOrElse({
+    pg: () => withoutConstraintsOfPostgres(sql, tables, copy),
+    orElse: () => withoutTriggersOfSqlite(sql, tables, copy)
+  })
 
 /** Copies all rows and the mark in one transaction, so that an interrupted copy has no effect. */
 const copyAll = Effect.fnUntraced(function* (
