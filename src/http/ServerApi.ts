@@ -14,14 +14,50 @@ import { SignInApi } from "../accounts/declarations/SignInApi.ts"
 import { UpstreamApi, UpstreamPagesApi } from "../accounts/declarations/UpstreamApi.ts"
 import { GrantsApi } from "../accounts/oidc/GrantsApi.ts"
 import { IssuerApi, IssuerPagesApi } from "../accounts/oidc/IssuerApi.ts"
+import { isObject, type JsonObject } from "../http-kit/description/DocumentSchemas.ts"
+import { answerExamples } from "./AnswerExamples.ts"
 import { AgentApi } from "./agent/AgentApi.ts"
-import { withExamples } from "./DescribedExamples.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { HandoffApi, InstallLinkApi } from "./handoff/HandoffApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { OperatorApi } from "./OperatorApi.ts"
 import { noticeSchemas, withWebhooks } from "./description/Webhooks.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
+
+const mapped = (value: unknown, change: (inner: JsonObject, key: string) => JsonObject): unknown =>
+  isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => [key, isObject(inner) ? change(inner, key) : inner])
+      )
+    : value
+
+const withExample = (response: JsonObject, example: string): JsonObject => ({
+  ...response,
+  content: mapped(response["content"], (media, type) =>
+    type === "application/json" ? { ...media, example: JSON.parse(example) } : media
+  )
+})
+
+/** Adds to each response an example that was recorded from a real server. */
+const withExamples = (document: JsonObject): JsonObject => ({
+  ...document,
+  paths: mapped(document["paths"], (path) =>
+    Object.fromEntries(
+      Object.entries(path).map(([method, operation]) => [
+        method,
+        isObject(operation)
+          ? {
+              ...operation,
+              responses: mapped(operation["responses"], (response, status) => {
+                const example = answerExamples[`${String(operation["operationId"])} ${status}`]
+                return example === undefined ? response : withExample(response, example)
+              })
+            }
+          : operation
+      ])
+    )
+  )
+})
 
 /**
  * Every route of the server. Routes outside the API are declared here only for their descriptions and schemas; separate code
