@@ -21,9 +21,8 @@ test("every listed actor file exists, contains branches, and has no direct test"
   expect(Object.keys(drivenActors).filter((file) => (untested.get(file) ?? 0) === 0)).toEqual([])
 })
 
-test.each(Object.entries(drivenActors).map(([file, [driver]]) => [file, driver] as const))(
-  "the actor file %s is exercised by the test %s",
-  (_file, driver) => {
-    expect(existsSync(join(root, "test", `${driver}.test.ts`))).toBe(true)
-  }
-)
+test.each(
+  Object.entries(drivenActors).flatMap(([file, [tests]]) => [tests].flat().map((driver) => [file, driver] as const))
+)("the actor file %s is exercised by the test %s", (_file, driver) => {
+  expect(existsSync(join(root, "test", `${driver}.test.ts`))).toBe(true)
+})

@@ -1,9 +1,9 @@
 /**
  * Files in `actors/` that contain branches although no test imports these files. The decisions are in tested pure functions;
- * these files only call those functions in order and write the results. Each file is listed with a test that runs the file
+ * these files only call those functions in order and write the results. Each file is listed with the tests that run the file
  * through its actor, and with the values on which the file branches.
  */
-export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
+export const drivenActors: Readonly<Record<string, readonly [tests: string | ReadonlyArray<string>, why: string]>> = {
   "actors/access/account/NewPasskeys.ts": [
     "e2e/PasskeyAttacks",
     "refuses what the library does not verify, and long ids"
