@@ -17,7 +17,7 @@ const otherJson: Readonly<Record<string, string>> = {
   "actors/ledger/capsule/AuthorityColumns.ts": "the text of the guard",
   "actors/commands/capsule/AdoptedOutputs.ts": "a comparison of values",
   "actors/inputs/connection/ConnectionUses.ts": "a name in quotes",
-  "actors/inputs/connection/TokenRenewal.ts": "a name in quotes",
+  "actors/inputs/connection/ConnectionActor.ts": "a name in quotes",
   "actors/inputs/connection/TokenRenewalDecision.ts": "a name in quotes",
   "actors/base/database/StoredRecord.ts": "the codec of the columns",
   "actors/running/execution/SyncExecution.ts": "an id that several parts give",

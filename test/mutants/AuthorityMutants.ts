@@ -48,7 +48,7 @@ const guardColumn = (column: string): Mutant => ({
 })
 
 const restore = "test/actors/running/execution/Restore.test.ts"
-const restoreCommit = "actors/running/execution/RestoreCommit.ts"
+const restoreCommit = "actors/running/execution/RestoreExecution.ts"
 
 const restoreMutants: ReadonlyArray<Mutant> = [
   {

@@ -6,7 +6,7 @@ const withTool = "test/actors/commands/capsule-export/ExportWithTool.test.ts"
 const table = "test/src/http/AuthorizationTable.test.ts"
 const serviceFile = "actors/commands/capsule-export/CapsuleExports.ts"
 const linkFile = "actors/commands/capsule-export/CapsuleExports.ts"
-const filesFile = "actors/commands/capsule-export/ExportFiles.ts"
+const filesFile = "actors/commands/capsule-export/CapsuleExports.ts"
 
 /** Mutants of exports: permissions, timing and omitted data. */
 export const exportMutants: ReadonlyArray<Mutant> = [

@@ -97,7 +97,7 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "first sync: a reading of the same Source that is under way",
-    file: "actors/commands/source/SourceRemoval.ts",
+    file: "actors/commands/source/SourceActor.ts",
     text: "(yield* openRun(id)) !== undefined || ",
     broken: "",
     test: firstSync

@@ -49,14 +49,15 @@ export const importMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "import: the name is typed",
-    file: "actors/commands/capsule/ImportConfirmation.ts",
-    text: "if (confirm !== capsule.name) {",
-    broken: 'if (confirm === "") {',
+    file: "actors/commands/capsule/CapsuleActor.ts",
+    text: "const killPoint = yield* KillPoint\n  return yield* Effect.gen(function* () {\n    const capsule = yield* load\n    if (confirm !== capsule.name) {",
+    broken:
+      'const killPoint = yield* KillPoint\n  return yield* Effect.gen(function* () {\n    const capsule = yield* load\n    if (confirm === "") {',
     test
   },
   {
     name: "import: confirmed once",
-    file: "actors/commands/capsule/ImportConfirmation.ts",
+    file: "actors/commands/capsule/CapsuleActor.ts",
     text: "if (!isUnconfirmed(capsule)) {",
     broken: "if (isUnconfirmed(capsule) && confirm === '') {",
     test

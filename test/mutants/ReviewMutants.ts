@@ -9,7 +9,7 @@ const guardsOf = (
 
 /** Mutants of the facts shown to a reviewer about a plan and its module, and of the limits for an untrusted README. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
-  ...guardsOf("actors/commands/attention/AttentionTurns.ts", "test/actors/commands/attention/AttentionTurns.test.ts", {
+  ...guardsOf("actors/commands/attention/Attention.ts", "test/actors/commands/attention/AttentionTurns.test.ts", {
     "turns: the rules of approval decide": [
       "!ruled.includes(entry.runId) || counting.has",
       "ruled.includes(entry.runId) || counting.has"

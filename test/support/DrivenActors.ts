@@ -9,10 +9,6 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "refuses what the library does not verify, and long ids"
   ],
   "actors/base/notice/NoticeAddress.ts": ["src/http/Notices", "the network policy of the Git addresses"],
-  "actors/base/notice/NoticeSettlement.ts": [
-    "actors/base/notice/NoticeDelivery",
-    "asks NoticeSchedule, and ends or disables the endpoint"
-  ],
   "actors/ledger/capsule/CapsuleNotices.ts": ["actors/ledger/run/RunNotices", "compares a row with its change"],
   "actors/ledger/run/RunNotices.ts": ["actors/ledger/run/RunNotices", "one kind of notice for each move of a Run"],
   "actors/commands/adoption/SealedBackupFile.ts": [
@@ -35,10 +31,6 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "actors/commands/attention/AttentionTurns",
     "asks PlanApproval for everybody, once an hour"
   ],
-  "actors/commands/attention/AttentionTurns.ts": [
-    "actors/commands/attention/AttentionTurns",
-    "a role for each kind of entry, and PlanApproval for a plan under a rule"
-  ],
   "actors/access/approval/UncertainGround.ts": [
     "actors/access/approval/UncertainGround",
     "which states and objects a plan does not know"
@@ -51,9 +43,9 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "actors/access/approval/WaysToApply",
     "reads the facts of ApprovalDecision"
   ],
-  "actors/commands/capsule/CapsuleRelease.ts": [
-    "actors/commands/capsule/Release",
-    "refusals in the order of a release, then its rows"
+  "actors/commands/capsule/CapsuleActor.ts": [
+    ["actors/commands/capsule/Release", "actors/commands/adoption/BackupImport"],
+    "refusals in the order of a release, then its rows; refusals in the order of a confirmation"
   ],
   "actors/commands/capsule/SpeculativePlans.ts": [
     "actors/commands/capsule/PullRequestPlans",
@@ -79,10 +71,6 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "actors/access/approval/WaysToApply",
     "asks FollowedPlanDecision and Approvals"
   ],
-  "actors/commands/capsule/ImportConfirmation.ts": [
-    "actors/commands/adoption/BackupImport",
-    "refusals in the order of a confirmation"
-  ],
   "actors/commands/capsule/OrphanedStateAdoption.ts": [
     "actors/commands/capsule/OrphanedStateAdoption",
     "asks AdoptionProblems, then writes"
@@ -107,8 +95,8 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "which registration of a GitHub App a browser has started"
   ],
   "actors/inputs/connection/ConnectionActor.ts": [
-    "actors/inputs/connection/GitOrigins",
-    "asks ConnectionRules and ConnectionOrigins"
+    ["actors/inputs/connection/GitOrigins", "src/http/GitHubApps", "actors/inputs/connection/RenewedTokens"],
+    "asks ConnectionRules and ConnectionOrigins; refusals in the order of an answer; asks TokenLifetime, and what a fault leaves behind; what is given back, and when again"
   ],
   "actors/inputs/connection/ConnectionChanges.ts": [
     "actors/inputs/connection/ConnectionChanges",
@@ -116,23 +104,10 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
   ],
   "actors/inputs/connection/FinishAuthorization.ts": ["src/http/OAuthAnswers", "refusals in the order of an answer"],
   "actors/inputs/connection/StartAppRegistration.ts": ["src/http/GitHubApps", "refused before the browser leaves"],
-  "actors/inputs/connection/FinishAppRegistration.ts": ["src/http/GitHubApps", "refusals in the order of an answer"],
   "actors/inputs/connection/StartAuthorization.ts": ["src/http/OAuthHelpers", "refusals before the browser leaves"],
-  "actors/inputs/connection/TokenRenewal.ts": [
-    "actors/inputs/connection/RenewedTokens",
-    "asks TokenLifetime, and what a fault leaves behind"
-  ],
   "actors/commands/capsule-export/ExportContents.ts": [
     "actors/commands/capsule-export/ExportWithTool",
     "which configuration, inputs and provider settings an export has"
-  ],
-  "actors/commands/capsule-export/ExportFiles.ts": [
-    "actors/commands/capsule-export/ExportWithTool",
-    "what stays out of an archive, and what is added"
-  ],
-  "actors/inputs/connection/TokenRevocation.ts": [
-    "actors/inputs/connection/RenewedTokens",
-    "what is given back, and when again"
   ],
   "actors/inputs/delivery/InterfaceConsumption.ts": [
     "actors/Hosting",
@@ -173,10 +148,6 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
   "actors/running/execution/CapsuleConnections.ts": [
     "actors/inputs/connection/ProviderConnections",
     "which Connections a Capsule names"
-  ],
-  "actors/running/execution/ConfigurationFit.ts": [
-    "actors/running/execution/ConfigurationCheck",
-    "whether a configuration fits a report"
   ],
   "actors/running/execution/PostApplyChecks.ts": ["actors/running/execution/PostApply", "checks one after the other"],
   "actors/running/execution/ProviderResolutions.ts": [
@@ -227,12 +198,8 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "refusals of a plan for an update"
   ],
   "actors/commands/source/SourceActor.ts": [
-    "actors/commands/source/Looks",
-    "asks ScheduledLooks and the rules of Sources"
-  ],
-  "actors/commands/source/SourceRemoval.ts": [
-    "actors/commands/source/FirstSync",
-    "who removes a Source, and what keeps it"
+    ["actors/commands/source/Looks", "actors/commands/source/FirstSync"],
+    "asks ScheduledLooks and the rules of Sources; who removes a Source, and what keeps it"
   ],
   "actors/commands/source/SourcesLive.ts": [
     "actors/commands/source/Looks",
@@ -260,10 +227,6 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "what became of what between two states"
   ],
   "actors/base/vault/DataKeys.ts": ["actors/base/vault/Rotation", "a cache of keys, and their age"],
-  "actors/commands/attention/ChangeItems.ts": [
-    "actors/commands/attention/ChangeItems",
-    "leaves out drafts, stale plans, and Capsules whose rule carries no approval over"
-  ],
   "actors/ledger/archive/SharedArchives.ts": [
     "src/composition/SharedStores",
     "reads a row only if the file is not on this server's disk"

@@ -1,10 +1,21 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
-import type { WorkspaceId } from "../../../schema/records/Ids.ts"
-import type { CapsuleHealth, AttentionItem, AttentionGroup } from "../../../schema/records/AttentionItem.ts"
+import {
+  type CapsuleId,
+  PullRequestId,
+  type RunId,
+  type Subject,
+  type WorkspaceId
+} from "../../../schema/records/Ids.ts"
+import type {
+  AttentionGroup,
+  AttentionItem,
+  AttentionKind,
+  CapsuleHealth
+} from "../../../schema/records/AttentionItem.ts"
 import { PlanSummary } from "../../../schema/records/PlanDetails.ts"
-import type { Reader } from "../../access/approval/RunApprovalReads.ts"
+import { ownStanding, type Reader } from "../../access/approval/RunApprovalReads.ts"
 import { Connections } from "../../inputs/connection/Connections.ts"
 import { jsonText } from "../../base/database/StoredRecord.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
@@ -14,9 +25,7 @@ import { Cursors } from "../../base/paging/Cursors.ts"
 import type { PageRequest } from "../../base/paging/RowPages.ts"
 import { CommitDescriptionJson } from "../../ledger/source/SourceRow.ts"
 import { Sources } from "../../ledger/source/Sources.ts"
-import { changeItems } from "./ChangeItems.ts"
 import { capsuleItems, comparePlaces, groupOf, newerSnapshot, type OpenItem, placeOf } from "./AttentionDecision.ts"
-import { othersTurns } from "./AttentionTurns.ts"
 import {
   approvedPlans,
   commitsOf,
@@ -29,7 +38,17 @@ import {
   waitingPlans
 } from "./AttentionRows.ts"
 import type { Connection } from "../../../schema/records/Connection.ts"
+import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
+import { ApprovalRuleRow } from "../../access/approval/ApprovalRows.ts"
+import { planApproval } from "../../access/approval/PlanApproval.ts"
+import { currentRights } from "../../access/team/CurrentRights.ts"
+import { type RowOf, rowShape } from "../../base/database/Table.ts"
+import { CapsuleRow } from "../../ledger/capsule/CapsuleRow.ts"
+import { capsuleProgress, isStale } from "../../ledger/pull-request-report/CapsuleProgress.ts"
+import { PullRequestRow } from "../../ledger/pull-request/PullRequestRow.ts"
+import { RunRow } from "../../ledger/run/RunRow.ts"
 import type { FailingLane } from "../../ledger/source/SourceLanes.ts"
+import { MembershipRow } from "../../ledger/workspace/MembershipRow.ts"
 
 interface Records {
   /** Connections whose origins a person must confirm. */
@@ -155,6 +174,220 @@ const countOf = (entries: ReadonlyArray<OpenItem>): Readonly<Record<AttentionGro
   for (const { group } of entries) counts[group] += 1
   return counts
 }
+
+/** Maximum number of plans for which the approval rules are evaluated. */
+const mostChanges = 200
+
+const Change = rowShape({
+  ...Struct.pick(RunRow.columns, [
+    "id",
+    "type",
+    "purpose",
+    "capsule_id",
+    "source_snapshot_id",
+    "created_by",
+    "trigger_kind"
+  ]),
+  ...Struct.pick(CapsuleRow.columns, ["name", "environment"]),
+  ...Struct.pick(PullRequestRow.columns, ["number", "title"]),
+  pull_request_id: PullRequestId,
+  at: Schema.String
+})
+type Change = RowOf<typeof Change.columns>
+
+const matches = `a.workspace_id = c.workspace_id AND (a.project_id IS NULL OR a.project_id = c.project_id)
+  AND (a.environment IS NULL OR a.environment = c.environment)`
+
+/**
+ * Selects the plans of open pull requests with a change that people may approve now. Unless a rule carries approvals over to
+ * the apply, approving the change has no effect, so no entry asks for an approval.
+ */
+const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Change.rows(sql)`SELECT r.id, r.type, r.purpose, r.capsule_id, r.source_snapshot_id, r.created_by,
+      r.trigger_kind, COALESCE(r.finished_at, r.created_at) AS at, c.name, c.environment, p.id AS pull_request_id,
+      p.number, p.title
+    FROM pull_requests p JOIN pull_request_capsules j ON j.pull_request_id = p.id AND j.head_commit = p.head_commit
+      JOIN runs r ON r.id = j.run_id JOIN capsules c ON c.id = j.capsule_id
+    WHERE p.merge_group IS NULL AND p.workspace_id = ${workspaceId} AND p.state = 'open' AND COALESCE(p.draft, 0) = 0 AND j.touched = 1
+      AND r.status = 'succeeded' AND r.change_digest IS NOT NULL
+      AND EXISTS (SELECT 1 FROM approval_rules a WHERE ${sql.literal(matches)})
+      AND NOT EXISTS (SELECT 1 FROM approval_rules a WHERE ${sql.literal(matches)} AND a.carry_over = 'off')
+    ORDER BY p.created_at DESC, p.id, c.name, r.id LIMIT ${mostChanges}`
+  const progress = yield* capsuleProgress(sql, [...new Set(rows.map(({ pull_request_id }) => pull_request_id))])
+  const open = new Set(
+    progress.flatMap((one) =>
+      one.row.run_id !== null && (one.verdict === "planned" || one.verdict === "approved") && !isStale(one)
+        ? [one.row.run_id]
+        : []
+    )
+  )
+  return rows.filter(({ id }) => open.has(id))
+}, Effect.orDie)
+
+const byPullRequest = (changes: ReadonlyArray<Change>) => {
+  const found = new Map<PullRequestId, Array<Change>>()
+  for (const change of changes) {
+    found.set(change.pull_request_id, [...(found.get(change.pull_request_id) ?? []), change])
+  }
+  return found
+}
+
+/**
+ * Returns one entry for each open pull request with a change that needs approvals. The entry contains the Capsules whose change
+ * this person may approve, or else the Capsules that wait for other people.
+ */
+const changeItems = Effect.fn("changeItems")(function* (workspaceId: WorkspaceId, reader: Reader) {
+  const own: Array<Change> = []
+  const others: Array<Change> = []
+  for (const change of yield* changesOf(workspaceId)) {
+    const approval = yield* planApproval(change)
+    if (approval.decision.state === "approved") continue
+    const { status } = yield* ownStanding(approval, reader)
+    if (status === "counts") own.push(change)
+    else others.push(change)
+  }
+  const [ofReader, ofOthers] = [byPullRequest(own), byPullRequest(others)]
+  return [...new Set([...ofReader.keys(), ...ofOthers.keys()])].flatMap((id): ReadonlyArray<OpenItem> => {
+    const shown = ofReader.get(id) ?? ofOthers.get(id) ?? []
+    const [first] = shown
+    if (first === undefined) return []
+    return [
+      {
+        key: `waiting_change ${id}`,
+        group: "decision",
+        kind: "waiting_change",
+        also: [],
+        since: shown.reduce((latest, { at }) => (at > latest ? at : latest), first.at),
+        capsules: shown.flatMap(({ capsule_id, environment, name }) =>
+          capsule_id === null ? [] : [{ id: capsule_id, name, environment }]
+        ),
+        pullRequest: { id, number: first.number, ...(first.title === null ? {} : { title: first.title }) },
+        ...(ofReader.has(id) ? {} : { waitsForOthers: true })
+      }
+    ]
+  })
+})
+
+/** The lowest role that can act on an entry. The approval rules apply to a plan or change that is waiting for approval. */
+const actingRole: Readonly<Record<Exclude<AttentionKind, "waiting_approval" | "waiting_change">, Role>> = {
+  unknown_safety: "member",
+  failed: "member",
+  uncertain_ground: "owner",
+  approved: "admin",
+  waiting_credential: "admin",
+  check_failed: "member",
+  update_held: "member",
+  lane_failed: "member",
+  work_stuck: "admin",
+  origins_unconfirmed: "admin",
+  connection_expired: "admin",
+  connection_unrenewed: "admin",
+  connection_unrevoked: "admin",
+  notices_stopped: "admin",
+  automation_paused: "admin",
+  drifted: "member",
+  stale: "member",
+  update_open: "member",
+  connection_expiring: "admin"
+}
+
+/** Maximum number of plans for which the approval rules are evaluated. If there are more plans, only the role is checked. */
+const mostRuledPlans = 200
+
+const PlaceRow = rowShape(Struct.pick(CapsuleRow.columns, ["id", "project_id", "environment"]))
+const PlanRow = rowShape(
+  Struct.pick(RunRow.columns, [
+    "id",
+    "type",
+    "purpose",
+    "capsule_id",
+    "source_snapshot_id",
+    "created_by",
+    "trigger_kind"
+  ])
+)
+
+/** Returns the person's role for each Capsule. Roles from teams depend on the Project and the environment. */
+const rolesOf = Effect.fnUntraced(function* (
+  workspaceId: WorkspaceId,
+  subject: Subject,
+  capsuleIds: ReadonlyArray<CapsuleId>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const places =
+    capsuleIds.length === 0
+      ? []
+      : yield* PlaceRow.rows(sql)`SELECT id, project_id, environment FROM capsules WHERE ${sql.in("id", capsuleIds)}`
+  const byPlace = new Map<string, Role | undefined>()
+  const roles = new Map<CapsuleId, Role | undefined>()
+  for (const { environment, id, project_id } of places) {
+    const key = `${project_id} ${environment}`
+    if (!byPlace.has(key)) {
+      const rights = yield* currentRights({ workspaceId, projectId: project_id, environment }, [subject])
+      byPlace.set(key, rights.get(subject)?.role)
+    }
+    roles.set(id, byPlace.get(key))
+  }
+  return roles
+}, Effect.orDie)
+
+/** Returns the plans for which the person's approval would count, alone or together with the approvals of others. */
+const countingPlans = Effect.fnUntraced(function* (runIds: ReadonlyArray<RunId>, reader: Reader) {
+  const sql = yield* SqlClient.SqlClient
+  const plans =
+    runIds.length === 0
+      ? []
+      : yield* PlanRow.rows(sql)`SELECT id, type, purpose, capsule_id, source_snapshot_id, created_by, trigger_kind
+          FROM runs
+          WHERE ${sql.in("id", runIds)}`
+  const counting = new Set<RunId>()
+  for (const plan of plans) {
+    const { status } = yield* ownStanding(yield* planApproval(plan), reader)
+    if (status === "counts" || status === "not_needed") counting.add(plan.id)
+  }
+  return counting
+}, Effect.orDie)
+
+/** Returns the keys of the entries that are waiting for somebody else, because the person cannot act on them. */
+const othersTurns = Effect.fn("othersTurns")(function* (
+  workspaceId: WorkspaceId,
+  entries: ReadonlyArray<OpenItem>,
+  reader: Reader
+) {
+  const sql = yield* SqlClient.SqlClient
+  const [membership] = yield* Effect.orDie(MembershipRow.some(sql, "role")`SELECT role FROM memberships
+    WHERE workspace_id = ${workspaceId} AND subject = ${reader.subject} AND status = 'active'`)
+  const roles = yield* rolesOf(
+    workspaceId,
+    reader.subject,
+    entries.flatMap(({ capsules }) => capsules.slice(0, 1).map(({ id }) => id))
+  )
+  const roleFor = ({ capsules: [capsule] }: OpenItem) =>
+    (capsule === undefined ? undefined : roles.get(capsule.id)) ?? membership?.role
+  const reaches = (entry: OpenItem, needed: Role) => {
+    const role = roleFor(entry)
+    return role !== undefined && roleAtLeast(role, needed)
+  }
+  const waiting = entries.flatMap((entry) =>
+    entry.kind === "waiting_approval" && entry.runId !== undefined && reaches(entry, "admin") ? [entry.runId] : []
+  )
+  const rules = yield* Effect.orDie(
+    ApprovalRuleRow.some(sql, "id")`SELECT id FROM approval_rules WHERE workspace_id = ${workspaceId} LIMIT 1`
+  )
+  const ruled = rules.length === 0 ? [] : waiting.slice(0, mostRuledPlans)
+  const counting = yield* countingPlans(ruled, reader)
+  const isOwn = (entry: OpenItem): boolean => {
+    // Members cannot act on an entry whose turn is `operator`.
+    if (entry.kind === "waiting_change") return entry.waitsForOthers !== true
+    if (entry.turn === "operator") return false
+    if (entry.turn !== undefined) return reaches(entry, entry.turn)
+    if (entry.kind !== "waiting_approval") return reaches(entry, actingRole[entry.kind])
+    if (!reaches(entry, "admin")) return false
+    return entry.runId === undefined || !ruled.includes(entry.runId) || counting.has(entry.runId)
+  }
+  return new Set(entries.flatMap((entry) => (isOwn(entry) ? [] : [entry.key])))
+})
 
 const make = Effect.gen(function* () {
   const sql = yield* ReadSql

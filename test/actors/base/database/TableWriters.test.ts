@@ -12,8 +12,8 @@ const exceptions: ReadonlyArray<string> = [
   "actors/ledger/dependency/Dependencies.ts writes dependencies of actors/ledger/consumption",
   "actors/ledger/dependency/DependencyRules.ts writes dependencies of actors/ledger/consumption",
   // Removing a Source also removes its snapshots and reports.
-  "actors/commands/source/SourceRemoval.ts writes compatibility_reports of actors/ledger/source",
-  "actors/commands/source/SourceRemoval.ts writes source_snapshots of actors/ledger/source",
+  "actors/commands/source/SourceActor.ts writes compatibility_reports of actors/ledger/source",
+  "actors/commands/source/SourceActor.ts writes source_snapshots of actors/ledger/source",
   // Ending a Run voids the plan that its execution saved.
   "actors/ledger/run/RunLifecycle.ts writes run_plans of actors/running/execution",
   // Every server that starts increments the installation's incarnation.
