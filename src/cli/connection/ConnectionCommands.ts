@@ -10,7 +10,6 @@ import { workspaceFlags } from "../remote/RemoteFlags.ts"
 import { factsText, rowsText, timeText } from "../remote/Rows.ts"
 import { connectionNamed, connectionsOf, nameTaken, projectNamed, workspaceNamed } from "../remote/Selection.ts"
 import { terminalText } from "../remote/TerminalText.ts"
-import { connectionArgument } from "./ConnectionArgument.ts"
 import { givenValues, valueFlags } from "./ConnectionValues.ts"
 import { anyNumber, comingTimeFlag } from "../ValueFlags.ts"
 import { agreed, yesFlag } from "../remote/Confirmation.ts"
@@ -57,6 +56,10 @@ const shown = (connection: Connection) =>
     ["version", String(connection.version)],
     ["expires", timeText(connection.expiresAt)]
   ])
+
+const connectionArgument = Argument.String("connection").pipe(
+  Argument.withDescription("Name of the Connection, or its id")
+)
 
 const getCommand = Command.make(
   "get",
