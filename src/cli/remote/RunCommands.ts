@@ -1,6 +1,7 @@
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { RunStatus, RunType, type Run } from "../../../schema/records/Run.ts"
+import type { RunComment } from "../../../schema/records/RunComment.ts"
 import { isFinalStatus } from "../../../schema/records/RunTransitions.ts"
 import { releaseRisk } from "../../ReleaseRisk.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
@@ -8,19 +9,19 @@ import { exitCodes } from "../ExitCodes.ts"
 import { CommandFailed, jsonLine, misuse, print, printLine, refused } from "../Output.ts"
 import { releasedText } from "../ReleasedText.ts"
 import { agentFacts } from "./AgentText.ts"
-import { commentCommand, commentsCommand } from "./CommentCommands.ts"
 import { planJson } from "./PlanJson.ts"
 import { addressOf, capsuleOfRun, peopleOf, showEnd } from "./PlanView.ts"
 import { runArgument } from "./RunArgument.ts"
 import { patiently } from "./Patience.ts"
 import { allPages } from "./Pages.ts"
 import { onServer } from "./Remote.ts"
-import { waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
+import { idempotencyKeyFlag, keyHeaders, waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
 import { awaitRun, endOf, isSettled, printLog } from "./RunEnd.ts"
 import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
 import { capsuleNamed, capsulesOf, runNamed, workspaceNamed } from "./Selection.ts"
 import { isTypedName, terminalText } from "./TerminalText.ts"
-import { intFlag } from "../ValueFlags.ts"
+import { anyNumber, intFlag } from "../ValueFlags.ts"
+import { memberNamed, memberNames } from "../member/MemberCommands.ts"
 import { progress } from "./Progress.ts"
 import { RemoteFailed } from "./RemoteFailed.ts"
 
@@ -363,6 +364,70 @@ const withdrawCommand = Command.make(
     }).pipe(onServer(given))
   )
 ).pipe(Command.withDescription("Withdraw an approval of the change in a speculative plan"))
+
+const commentCommand = Command.make(
+  "comment",
+  {
+    ...workspaceFlags,
+    idempotencyKey: idempotencyKeyFlag,
+    mention: Flag.String("mention").pipe(
+      Flag.withDescription("Address or subject of a member to notify by mail; may be repeated"),
+      Flag.withMetavar("member"),
+      anyNumber
+    ),
+    run: runArgument,
+    text: Argument.String("text").pipe(Argument.withDescription("The comment; svc masks known secrets in it"))
+  },
+  Effect.fn("run comment")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const { id, workspaceId } = yield* runNamed(given.run, given.workspace, any, "Run")
+      const mentions = yield* Effect.forEach(given.mention, (named) => memberNamed(workspaceId, named))
+      const { comment } = yield* client.comments.write({
+        params: { runId: id },
+        headers: yield* keyHeaders(given.idempotencyKey),
+        payload: { text: given.text, mentions: mentions.map(({ subject }) => subject) }
+      })
+      yield* print(given.json, { comment }, `Commented on ${id}.`)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Comment on a Run, for everybody who can read it"),
+  Command.withExamples([
+    {
+      command: 'svc run comment network "Please wait for the release." --mention bob@example.com',
+      description: "On the newest Run of a Capsule"
+    }
+  ])
+)
+
+const commentText = ({ author, createdAt, id, text }: RunComment, names: ReadonlyMap<string, string>) => {
+  const lines = text === undefined ? ["(removed)"] : text.split(/\r?\n/).map(terminalText)
+  const head = `${timeText(createdAt) ?? ""}  ${terminalText(names.get(author) ?? author)}  ${id}`
+  return [head, ...lines.map((line) => `  ${line}`)].join("\n")
+}
+
+const commentsCommand = Command.make(
+  "comments",
+  { ...workspaceFlags, run: runArgument },
+  Effect.fn("run comments")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const { id, workspaceId } = yield* runNamed(given.run, given.workspace, any, "Run")
+      const comments = yield* allPages((query) =>
+        Effect.map(client.comments.list({ params: { runId: id }, query }), ({ comments: items, nextCursor }) => ({
+          items,
+          nextCursor
+        }))
+      )
+      if (given.json) return yield* print(true, { comments }, "")
+      // Continue without names, because a token that is limited to Projects cannot list the members.
+      const names = yield* Effect.orElseSucceed(memberNames(workspaceId), () => new Map<string, string>())
+      const text = comments.map((comment) => commentText(comment, names)).join("\n\n")
+      yield* print(false, comments, comments.length === 0 ? "Nobody has commented on this Run." : text)
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("List the comments on a Run, oldest first"))
 
 export const runCommand = Command.make("run").pipe(
   Command.withDescription("Runs: plans, applies, checks"),
