@@ -11,7 +11,6 @@ import { releasedText } from "../ReleasedText.ts"
 import { agentFacts } from "./AgentText.ts"
 import { planJson } from "./PlanJson.ts"
 import { addressOf, capsuleOfRun, peopleOf, showEnd } from "./PlanView.ts"
-import { runArgument } from "./RunArgument.ts"
 import { patiently } from "./Patience.ts"
 import { allPages } from "./Pages.ts"
 import { onServer } from "./Remote.ts"
@@ -113,6 +112,10 @@ const factsOf = (run: Run, nameOf: (subject: string) => string) =>
     ["plan", run.planRunId],
     ...agentFacts(run)
   ])
+
+const runArgument = Argument.String("run").pipe(
+  Argument.withDescription("Id of the Run, or the name of a Capsule for its newest Run")
+)
 
 const getCommand = Command.make(
   "get",
