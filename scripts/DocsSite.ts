@@ -40,25 +40,45 @@ const titleOf = (text: string, page: string) => /^# (.+)$/m.exec(text)?.[1]?.rep
 
 /** Matches a link, a code block or a code span. Code is matched because brackets in code do not form links. */
 const codeOrLink = /^```[\s\S]*?^```|`[^`\n]+`|(?<!!)\[((?:[^[\]]|\[[^\]]*\])+)\]\(([^()\s]+)\)/gm
-const image = /!\[[^\]]*\]\(([^()\s]+)\)/g
+const image = /!\[([^\]]*)\]\(([^()\s]+)\)/g
 const isExternal = (target: string) => /^(?:[a-z]+:|#|\/)/.test(target)
 
 /**
- * Prepares a page. Converts links to files other than pages to plain HTML, because the generator treats a link without an
- * extension as a page. Returns the text, the linked files and the images, as paths from the root.
+ * Returns the path on the site of a file of the repository. The pages of `docs/` are at the top. The root's pages have a folder,
+ * because the generator does not tell `SECURITY.md` from `docs/security.md`.
+ */
+export const sitePath = (file: string): string => {
+  if (file === "README.md") return "index.md"
+  if (file.startsWith("docs/")) return file.slice("docs/".length)
+  return file.includes("/") ? file : `project/${file}`
+}
+
+/**
+ * Prepares a page. Adapts links to the paths of the site, and converts links to files other than pages to plain HTML, because
+ * the generator treats a link without an extension as a page. Returns the text, the linked files and the images, as paths from
+ * the root.
  */
 export const preparedPage = (text: string, page: string, path: Path.Path) => {
   const copied: Array<string> = []
-  const prepared = text.replaceAll(codeOrLink, (whole: string, label: string, target?: string) => {
+  const images: Array<string> = []
+  const fileOf = (target: string) => path.join(path.dirname(page), target)
+  const onSite = (target: string) => {
+    const [file = "", ...anchor] = target.split("#")
+    const relative = path.relative(path.dirname(sitePath(page)), sitePath(fileOf(file)))
+    return [relative, ...anchor].join("#")
+  }
+  const linked = text.replaceAll(codeOrLink, (whole: string, label: string, target?: string) => {
     if (target === undefined || isExternal(target)) return whole
     const [file = ""] = target.split("#")
-    if (file.endsWith(".md")) return whole
-    copied.push(path.join(path.dirname(page), file))
-    return `<a href="${target}" target="_self">${label}</a>`
+    if (file.endsWith(".md")) return `[${label}](${onSite(target)})`
+    copied.push(fileOf(file))
+    return `<a href="${onSite(target)}" target="_self">${label}</a>`
   })
-  const images = [...text.matchAll(image)].flatMap(([, target = ""]) =>
-    isExternal(target) ? [] : [path.join(path.dirname(page), target)]
-  )
+  const prepared = linked.replaceAll(image, (whole: string, label: string, target: string) => {
+    if (isExternal(target)) return whole
+    images.push(fileOf(target))
+    return `![${label}](${onSite(target)})`
+  })
   return { text: prepared, copied, images }
 }
 
@@ -68,6 +88,7 @@ interface SidebarItem {
 }
 
 export interface DocsSite {
+  /** The text of each page, by its path on the site. */
   readonly pages: ReadonlyMap<string, string>
   /** Files that are linked from pages, and folders that contain such files. */
   readonly copied: ReadonlyArray<string>
@@ -92,7 +113,7 @@ export const docsSite = Effect.fn("docsSite")(function* (root: string) {
   const titles = new Map(prepared.map(([name, { text }]) => [name, titleOf(text, name)]))
   const item = (name: string): SidebarItem => ({
     text: titles.get(name) ?? name,
-    link: `/${name.replace(markdown, "")}`
+    link: `/${sitePath(name).replace(markdown, "")}`
   })
   const sections = Object.entries(docsSections).map(([text, pages]) => {
     const own = pages.map((page) => `docs/${page}.md`)
@@ -101,7 +122,7 @@ export const docsSite = Effect.fn("docsSite")(function* (root: string) {
     return { text, items: [...root, ...own, ...further].map(item) }
   })
   const site: DocsSite = {
-    pages: new Map(prepared.map(([name, { text }]) => [name === "README.md" ? "index.md" : name, text])),
+    pages: new Map(prepared.map(([name, { text }]) => [sitePath(name), text])),
     copied: [...new Set(prepared.flatMap(([, { copied }]) => copied))].toSorted(),
     images: [...new Set(prepared.flatMap(([, { images }]) => images))].toSorted(),
     sections

@@ -18,6 +18,9 @@ const Lock = Schema.fromJsonString(
 /** File name of the bill of materials, in a package or in the folder of a binary. */
 export const sbomFile = "svc.cdx.json"
 
+/** The lock files of what a binary contains: the product's, and the one of the generator of the documentation. */
+const lockFiles = ["package-lock.json", "site/package-lock.json"]
+
 const isPackage = ({ name, origin }: Component) => origin === `npm package ${name}`
 const purlName = (name: string) => name.replace("@", "%40")
 
@@ -51,19 +54,23 @@ const described = (component: Component, integrity: string | undefined) => {
 export const billOfMaterials = Effect.fn("sbom.billOfMaterials")(function* (root: string, report: LicenseReport) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const lock = yield* Schema.decodeEffect(Lock)(yield* files.readFileString(path.join(root, "package-lock.json")))
+  const locks = yield* Effect.forEach(lockFiles, (name) =>
+    Effect.flatMap(files.readFileString(path.join(root, name)), Schema.decodeEffect(Lock))
+  )
   const integrities = new Map(
-    Object.entries(lock.packages).map(([place, { integrity = "", version = "" }]) => [
-      `${place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length)}@${version}`,
-      sha512(integrity)
-    ])
+    locks
+      .flatMap(({ packages }) => Object.entries(packages))
+      .map(([place, { integrity = "", version = "" }]) => [
+        `${place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length)}@${version}`,
+        sha512(integrity)
+      ])
   )
   const unknown = report.components.filter(
     (one) => isPackage(one) && integrities.get(`${one.name}@${one.version}`) === undefined
   )
   if (unknown.length > 0) {
     const names = unknown.map(({ name, version }) => `${name}@${version}`).join(", ")
-    return yield* new SbomIncomplete({ message: `package-lock.json has no SHA-512 for what is bundled: ${names}.` })
+    return yield* new SbomIncomplete({ message: `The lock files have no SHA-512 for what is bundled: ${names}.` })
   }
   const { license, name, version } = report.product
   const product = { type: "application", "bom-ref": `${name}@${version}`, name, version, licenses: licenses(license) }

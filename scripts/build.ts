@@ -8,7 +8,9 @@ import { buildDashboard } from "../src/dashboard/Build.ts"
 import { bundledPackages, leftOut, packagesOf, programs } from "../src/licenses/BundledPackages.ts"
 import { collectLicenses } from "../src/licenses/CollectLicenses.ts"
 import { LicenseReportJson, reportText, thirdPartyFile } from "../src/licenses/LicenseReport.ts"
+import { type DocsFile, packDocs, sha256Of } from "../src/http/DocsArchive.ts"
 import { writeDashboard } from "./DashboardFolder.ts"
+import { buildDocs } from "./DocsBuild.ts"
 import { billOfMaterials, sbomFile } from "./Sbom.ts"
 import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
 import { withoutImportMeta } from "./WithoutImportMeta.ts"
@@ -25,6 +27,10 @@ const startReluctance = 100
 // The path of the entry point that replaces the server's usual entry point and imports the files to embed in the binary.
 const service = "dist/build/Service.ts"
 const licenseJson = "dist/build/Licenses.json"
+const docsArchive = "dist/build/Docs.br"
+
+/** The binary contains the documentation only because it is small. */
+const docsLimit = 2 * 1024 * 1024
 
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
@@ -33,10 +39,14 @@ const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
  * Collects the licences of everything that will be bundled. The licences are embedded in the binary and are also shipped as
  * a separate file.
  */
-const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
+const writeLicenses = Effect.fn("build.writeLicenses")(function* (
+  root: string,
+  folder: string,
+  ofDocs: ReadonlyArray<string>
+) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const report = yield* collectLicenses(root)
+  const report = yield* collectLicenses(root, ofDocs)
   yield* files.makeDirectory(path.join(root, path.dirname(licenseJson)), { recursive: true })
   yield* files.writeFileString(path.join(root, licenseJson), yield* encodeReport(report))
   yield* files.makeDirectory(folder, { recursive: true })
@@ -44,6 +54,28 @@ const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, 
   yield* files.writeFileString(path.join(folder, "NOTICE"), report.product.notice)
   yield* files.writeFileString(path.join(folder, thirdPartyFile), reportText(report))
   yield* files.writeFileString(path.join(folder, sbomFile), yield* billOfMaterials(root, report))
+})
+
+/** Builds the documentation, and packs it into a single file. Returns the folders of the packages that it contains. */
+const writeDocs = Effect.fn("build.writeDocs")(function* (root: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { folder, packages } = yield* buildDocs(root)
+  const contents: Array<DocsFile> = []
+  for (const name of (yield* files.readDirectory(folder, { recursive: true })).toSorted()) {
+    if ((yield* files.stat(path.join(folder, name))).type !== "File") continue
+    const bytes = new Uint8Array(yield* files.readFile(path.join(folder, name)))
+    contents.push({ path: name.split(path.sep).join("/"), bytes, sha256: sha256Of(bytes) })
+  }
+  const archive = yield* packDocs(contents)
+  if (archive.byteLength >= docsLimit) {
+    return yield* new BuildFailed({
+      message: `The documentation takes ${archive.byteLength} bytes of the binary, and ${docsLimit} are permitted.`
+    })
+  }
+  yield* files.makeDirectory(path.join(root, path.dirname(docsArchive)), { recursive: true })
+  yield* files.writeFile(path.join(root, docsArchive), archive)
+  return packages
 })
 
 /** Writes the dashboard's files, and an entry point that imports all of them so that the bundler embeds them. */
@@ -63,10 +95,11 @@ const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets
   })
   const code = `${imports.join("\n")}
 import { main } from "../../src/BinaryService.ts"
+import docs from "./Docs.br" with { type: "file" }
 import licenses from "./Licenses.json" with { type: "file" }
 main([
   ${records.join(",\n  ")}
-], licenses)
+], licenses, docs)
 `
   yield* files.makeDirectory(path.join(root, "dist/build"), { recursive: true })
   yield* files.writeFileString(path.join(root, service), code)
@@ -153,7 +186,7 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
     Effect.map(targetRuntime(root, path.join(root, "dist/runtimes"), name), (runtime) => ({ name, runtime }))
   )
   const assets = yield* buildDashboard("best")
-  yield* writeLicenses(root, folder)
+  yield* writeLicenses(root, folder, yield* writeDocs(root))
   yield* writeEntry(root, assets)
   // Remove the source maps of earlier builds. Maps of shared code are named after their contents, so they would accumulate.
   yield* files.makeDirectory(folder, { recursive: true })

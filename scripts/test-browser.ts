@@ -3,7 +3,7 @@
 // after `--`:
 // - names of suites, such as `Passkeys`: only these
 // - `--short`: the CI selection: the whole job, one pass over every screen, a share of the decisions, the issuer's pages, the tutorial for applications,
-//   and long lists
+//   long lists, and the documentation
 // - `--source`: directly from source without a build, for quick development
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
@@ -20,7 +20,8 @@ const shortSuites = [
   "Smoothness",
   "IssuerPages",
   "Onward",
-  "IdentityTutorial"
+  "IdentityTutorial",
+  "Documentation"
 ] as const
 
 /** The error when a command fails. The command has already printed the reason. */

@@ -8,6 +8,7 @@ import { Nodes } from "../../actors/base/node/Nodes.ts"
 import { controlPlane } from "../Composition.ts"
 import { StorageSpace, storageSpace } from "../database/StorageSpace.ts"
 import { ExpectedInstallation } from "../database/FirstStart.ts"
+import { BuiltDocs, docsPath } from "../http/DocsFiles.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { logging } from "../observability/Logging.ts"
@@ -35,6 +36,7 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
     return yield* Console.log(JSON.stringify(announced))
   }
   yield* Console.log(`svc is ready at ${baseUrl}`)
+  if ((yield* BuiltDocs) !== undefined) yield* Console.log(`Documentation: ${baseUrl}${docsPath}`)
   if (Option.isSome(setupLink)) {
     yield* Console.log(`First sign-in, usable once within 30 minutes: ${setupLink.value}`)
   }

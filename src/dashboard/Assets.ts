@@ -142,7 +142,8 @@ export const notFoundPageFor = (
   return { ...responseOf(asset, { ...request, ifNoneMatch: undefined }), status: 404 }
 }
 
-const responseOf = (asset: Asset, request: AssetRequest): AssetResponse => {
+/** Returns the response with a file: in the best encoding that the client accepts, or 304 if the client has it already. */
+export const responseOf = (asset: Asset, request: Omit<AssetRequest, "path">): AssetResponse => {
   const accepted = weightedList(request.acceptEncoding)
   const coding =
     asset.br !== undefined && accepts(accepted, "br")

@@ -7,6 +7,7 @@ import { upstreamRoutes } from "../accounts/upstream/UpstreamRoutes.ts"
 import { agentRoutes } from "./agent/AgentRoutes.ts"
 import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
 import { dashboardRoutes } from "./DashboardRoutes.ts"
+import { docsRoutes } from "./DocsRoutes.ts"
 import { installRoute } from "./handoff/InstallRoute.ts"
 import { returnRoutes } from "./handoff/ReturnRoutes.ts"
 import { schemaRoutes } from "./handoff/SchemaRoutes.ts"
@@ -43,6 +44,7 @@ export const serverRoutes = Layer.mergeAll(
   operatorRoutes,
   schemaRoutes,
   dashboardRoutes,
+  docsRoutes,
   commonHeaders
 ).pipe(Layer.provide(apiMiddleware), Layer.provide(HttpServer.layerServices))
 

@@ -39,8 +39,14 @@ export const goModulesOf = (program: string): ReadonlyMap<string, string> => {
   return modules
 }
 
-/** Returns all shipped third-party components with their texts. Fails if a text is missing or a licence is not allowed. */
-export const collectLicenses = Effect.fn("collectLicenses")(function* (root: string) {
+/**
+ * Returns all shipped third-party components with their texts. `ofDocs` are the folders of the packages in the documentation,
+ * which only a binary contains. Fails if a text is missing or a licence is not allowed.
+ */
+export const collectLicenses = Effect.fn("collectLicenses")(function* (
+  root: string,
+  ofDocs: ReadonlyArray<string> = []
+) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const read = (file: string) => files.readFileString(path.join(root, file))
@@ -87,7 +93,7 @@ export const collectLicenses = Effect.fn("collectLicenses")(function* (root: str
     return yield* Effect.forEach(goModulesOf(program), ofModule)
   })
 
-  const folders = yield* bundledPackages(root)
+  const folders = [...(yield* bundledPackages(root)), ...ofDocs]
   const packages = yield* Effect.forEach(folders, ofPackage)
   const parser = yield* ofParser
   const runtime = yield* Effect.forEach(runtimeComponents, (one) => ofOther(one, `with Bun ${Bun.version}`))

@@ -26,6 +26,7 @@ export interface KnownText {
 
 /** npm packages that declare their licence but do not include its text. */
 export const missingTexts: Readonly<Record<string, ReadonlyArray<KnownText>>> = {
+  "@docsearch/css": [{ file: "licenses/MIT.txt", copyright: "Copyright (c) 2015-present Algolia, Inc." }],
   "clean-git-ref": [{ file: "LICENSE", copyright: "Copyright Eli White" }],
   diff3: [{ file: "licenses/MIT.txt", copyright: "Copyright Tyler Wanek" }],
   standardwebhooks: [{ file: "licenses/MIT.txt", copyright: "Copyright (c) 2023 Svix (https://www.svix.com)" }]

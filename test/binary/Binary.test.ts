@@ -1,6 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, FileSystem, Option, Path, Stream } from "effect"
 import { ChildProcessSpawner } from "effect/process"
+import { fileURLToPath } from "node:url"
 import { fixtureFolder } from "../runner/scan/ScanFixtures.ts"
 import { suite } from "../support/Effect.ts"
 import { Binary } from "./support/Binary.ts"
@@ -44,6 +45,49 @@ describe("Binary in isolation", () => {
       expect(text).toContain(
         builtFrom === undefined ? `(${platform}` : `(commit ${builtFrom.slice(0, 12)}, ${platform}`
       )
+    })
+  )
+
+  tests.live("the binary serves its documentation: a page, an asset and the index of the search", () =>
+    Effect.gen(function* () {
+      const { foreignFolder } = yield* Binary
+      const { url } = yield* serve(yield* foreignFolder)
+      const read = Effect.fnUntraced(function* (path: string) {
+        const response = yield* get(`${url}${path}`)
+        const text = yield* Effect.promise(() => response.text())
+        return { status: response.status, type: response.headers.get("content-type"), text }
+      })
+      const first = yield* read("/docs/")
+      expect([first.status, first.type]).toEqual([200, "text/html; charset=utf-8"])
+      const [, entry = ""] = /<script type="module" src="([^"]+)"/.exec(first.text) ?? []
+      expect(yield* read(entry)).toMatchObject({ status: 200, type: "text/javascript; charset=utf-8" })
+      const quickstart = yield* read("/docs/quickstart")
+      expect([quickstart.status, quickstart.text.includes("svc is ready at")]).toEqual([200, true])
+      // Every page names the styles, scripts and pages that it needs, and the server has them.
+      const named = [...quickstart.text.matchAll(/(?:src|href)="(\/docs\/[^"#]*)/g)].map(([, path = ""]) => path)
+      expect(named.length).toBeGreaterThan(50)
+      for (const path of new Set(named)) expect([path, (yield* read(path)).status]).toEqual([path, 200])
+      // The theme loads the search, which loads its index.
+      const [theme = ""] = named.filter((path) => path.includes("/theme."))
+      const [search = ""] = /[\w./-]*VPLocalSearchBox[\w.-]*\.js/.exec((yield* read(theme)).text) ?? []
+      const [index = ""] =
+        /[\w./@-]*localSearchIndexroot[\w.-]*\.js/.exec(
+          (yield* read(`/docs/assets/chunks/${search.split("/").at(-1)}`)).text
+        ) ?? []
+      const words = yield* read(`/docs/assets/chunks/${index.split("/").at(-1)}`)
+      expect([words.status, words.text.includes("quickstart")]).toEqual([200, true])
+      expect((yield* read("/docs/nothing")).status).toBe(404)
+    })
+  )
+
+  tests.live("the documentation takes less than 2 MB of the binary", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      yield* Binary
+      const archive = fileURLToPath(new URL("../../dist/build/Docs.br", import.meta.url))
+      const { size } = yield* files.stat(archive)
+      expect(Number(size)).toBeGreaterThan(500_000)
+      expect(Number(size)).toBeLessThan(2 * 1024 * 1024)
     })
   )
 

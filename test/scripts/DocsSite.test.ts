@@ -13,8 +13,10 @@ describe("Documentation site", () => {
       const site = yield* docsSite(root)
       const linked = site.sections.flatMap(({ items }) => items.map((item) => `${item.link.slice(1)}.md`))
       expect(linked.toSorted()).toEqual([...new Set(linked)].toSorted())
-      const pages = [...site.pages.keys()].filter((name) => name.startsWith("docs/"))
-      expect(linked.filter((name) => name.startsWith("docs/")).toSorted()).toEqual(pages)
+      const pages = [...site.pages.keys()].filter((name) => name !== "index.md" && !name.startsWith("examples/"))
+      expect(linked.toSorted()).toEqual(pages.toSorted())
+      // The generator does not tell capital letters from small ones.
+      expect(new Set([...site.pages.keys()].map((name) => name.toLowerCase())).size).toBe(site.pages.size)
       for (const name of [...site.copied, ...site.images]) {
         const exists = yield* Effect.promise(() => Bun.file(`${root}/${name}`).stat()).pipe(Effect.exit)
         expect([name, exists._tag]).toEqual([name, "Success"])
@@ -30,5 +32,17 @@ describe("Documentation site", () => {
       copied: ["docs/operations/svc.service"],
       images: ["docs/p.png"]
     })
+  })
+
+  test("links and images lead to the paths of the site", () => {
+    const path = Effect.runSync(Effect.provide(Path.Path, Path.layer))
+    const { text } = preparedPage("[a](docs/a.md#b) [c](SECURITY.md) ![p](docs/pictures/p.png)", "README.md", path)
+    expect(text).toBe("[a](a.md#b) [c](project/SECURITY.md) ![p](pictures/p.png)")
+    expect(preparedPage("[a](../../CHANGELOG.md)", "docs/builders/a.md", path).text).toBe(
+      "[a](../project/CHANGELOG.md)"
+    )
+    expect(preparedPage("[a](../README.md) [e](../examples/m/README.md)", "docs/a.md", path).text).toBe(
+      "[a](index.md) [e](examples/m/README.md)"
+    )
   })
 })

@@ -3,6 +3,7 @@ import { post } from "../api/Client.ts"
 import { Fault } from "../api/Fault.ts"
 import { setPreferences } from "../preferences/Preferences.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
+import { docsPage } from "../ui/DocsPage.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/Menu.tsx"
 import { warn } from "../ui/Toast.tsx"
@@ -45,6 +46,9 @@ export const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
       </MenuItem>
       <MenuItem icon="book" detail="?" onSelect={onHelp}>
         {words.shortcuts}
+      </MenuItem>
+      <MenuItem icon="external" onSelect={() => window.location.assign(docsPage())}>
+        {words.documentation}
       </MenuItem>
       <MenuSeparator />
       <MenuChoice

@@ -1,6 +1,7 @@
 import { setPreferences } from "../preferences/Preferences.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 import { Dialog } from "../ui/Dialog.tsx"
+import { docsPage } from "../ui/DocsPage.tsx"
 import { CheckField } from "../ui/Field.tsx"
 import { useWords } from "../words/Words.ts"
 import { goKeys } from "./Shortcuts.ts"
@@ -42,6 +43,9 @@ export const ShortcutHelp = ({ onClose }: { readonly onClose: () => void }) => {
         checked={letterKeys}
         onChange={(event) => setPreferences({ letterKeys: event.target.checked })}
       />
+      <p>
+        <a href={docsPage()}>{words.documentation}</a>
+      </p>
     </Dialog>
   )
 }

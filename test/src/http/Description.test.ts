@@ -47,8 +47,8 @@ const declared = () => {
 }
 
 /** The pages and files of the dashboard, served under every path not claimed by a route. */
-/** The dashboard, and the sample repository, which is served in Git's protocol. */
-const pages = ["GET /*", `GET ${samplePath}/info/refs`, `POST ${samplePath}/git-upload-pack`]
+/** The dashboard, the documentation, and the sample repository, which is served in Git's protocol. */
+const pages = ["GET /*", "GET /docs/*", `GET ${samplePath}/info/refs`, `POST ${samplePath}/git-upload-pack`]
 /** Routes of the dashboard's pages, including pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 

@@ -6,6 +6,7 @@ import { costQuery } from "../../api/PlanQueries.ts"
 import { capsulesQuery, dependenciesQuery, outputSharesQuery, runGroupQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
+import { DocsLink } from "../../ui/DocsPage.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { useLanguage, useWords } from "../../words/Words.ts"
@@ -101,7 +102,7 @@ const SetUp = ({
   <>
     {children}{" "}
     <span className="muted">
-      {text} <code>{page}</code>
+      {text} <DocsLink page={page} />
     </span>
   </>
 )
@@ -182,7 +183,7 @@ const AfterApply = ({ run }: Pick<OfRun, "run">) => {
   const checks = run.operatorConfig?.postApply ?? []
   return checks.length === 0 ? (
     <span className="muted">
-      {words.noAfterApply} <code>docs/operations/policy.md</code>
+      {words.noAfterApply} <DocsLink page="docs/operations/policy.md" />
     </span>
   ) : (
     <ul className="plain-list">

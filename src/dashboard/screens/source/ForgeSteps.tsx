@@ -1,4 +1,5 @@
 import { useState } from "react"
+import { DocsLink } from "../../ui/DocsPage.tsx"
 import { SelectField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
 import { type Forge, forgeNames, forgeOf, forges, forgeWords } from "./ForgeWords.ts"
@@ -30,7 +31,7 @@ export const ForgeSteps = ({ sourceUrl }: { readonly sourceUrl: string }) => {
         ))}
       </ol>
       <p className="muted">
-        {words.more} <code>{`docs/webhooks/${forge}.md`}</code>
+        {words.more} <DocsLink page={`docs/webhooks/${forge}.md`} />
       </p>
     </>
   )
