@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { packagedPages } from "../scripts/packages/DebPackage.ts"
+import { packagedPages } from "../scripts/packages/DebPages.ts"
 import { it } from "./support/Effect.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -22,23 +22,27 @@ describe("Pages of the Debian package", () => {
         const [, place = ""] = /^Documentation=(.*)$/m.exec(readFileSync(`${root}${unit}`, "utf8")) ?? []
         if (place === "") continue
         const page = place.replace("file:///usr/share/doc/svc/", "")
-        expect([unit, existsSync(`${root}docs/${page}`), pages.includes(page)]).toEqual([unit, true, true])
+        expect([unit, existsSync(`${root}docs/${page}`), pages.has(page)]).toEqual([unit, true, true])
       }
     })
   )
 
-  it.live("a page of the Debian package links only to pages in the package, or for builders and programs", () =>
-    Effect.gen(function* () {
-      const pages = yield* packaged
-      expect(pages).toContain("webhooks/github.md")
-      const lost = pages.flatMap((page) => {
-        const text = page.endsWith(".md") ? readFileSync(`${root}docs/${page}`, "utf8") : ""
-        return [...text.matchAll(/\]\(([^():#]+)(?:#[^()]*)?\)/g)]
-          .map(([, target = ""]) => join(dirname(page), target))
-          .filter((target) => !/^(?:\.\.|builders|packages)\//.test(target) && !pages.includes(target))
-          .map((target) => `${page}: ${target}`)
+  it.live(
+    "a page of the Debian package links only to files in the package, and keeps the text of its other links",
+    () =>
+      Effect.gen(function* () {
+        const pages = yield* packaged
+        expect([...pages.keys()]).toContain("webhooks/github.md")
+        const lost = [...pages].flatMap(([page, text]) =>
+          [...(page.endsWith(".md") ? text : "").matchAll(/\]\(([^():#]+)(?:#[^()]*)?\)/g)]
+            .map(([, target = ""]) => join(dirname(page), target))
+            .filter((target) => !pages.has(target))
+            .map((target) => `${page}: ${target}`)
+        )
+        expect(lost).toEqual([])
+        expect(pages.get("sizing.md")).toContain("The full measurements are in performance.")
+        expect(pages.get("tls.md")).toContain("](examples/proxies/Caddyfile)")
+        expect(pages.get("sizing.md")).toContain("[agents](agents.md)")
       })
-      expect(lost).toEqual([])
-    })
   )
 })

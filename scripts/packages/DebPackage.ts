@@ -2,6 +2,7 @@ import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { gzipSync } from "node:zlib"
 import { version } from "../../src/Version.ts"
+import { packagedPages } from "./DebPages.ts"
 import { sbomFile } from "../Sbom.ts"
 import { commitSeconds, completionScript, datedManPages } from "./CommandTexts.ts"
 
@@ -49,21 +50,6 @@ Description: Git-driven control plane for OpenTofu and Terraform modules
  One process with an SQLite database and a dashboard.
 `
 
-/** Folders of docs/ whose files the package contains. It does not contain the pages for builders and for programs. */
-const pageFolders = ["", "operations", "webhooks"]
-
-/** Returns the pages of the package and the files beside them, as paths below docs/. */
-export const packagedPages = Effect.fn("deb.packagedPages")(function* (root: string) {
-  const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const found = yield* Effect.forEach(pageFolders, (folder) =>
-    Effect.map(files.readDirectory(path.join(root, "docs", folder)), (names) =>
-      names.filter((name) => folder !== "" || name.endsWith(".md")).map((name) => path.join(folder, name))
-    )
-  )
-  return found.flat().toSorted()
-})
-
 /** Assembles the package in a temporary folder and returns its path. The same binary and commit produce the same bytes. */
 export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revision, root, target }: DebOptions) {
   const files = yield* FileSystem.FileSystem
@@ -92,11 +78,7 @@ export const debPackage = Effect.fn("debPackage")(function* ({ binary, out, revi
     unit.replace(/^(?:#.*\n)+\n/, "").replaceAll("/usr/local/bin/svc", "/usr/bin/svc")
   )
   yield* write("etc/svc/environment", yield* maintained("environment"), 0o640)
-  for (const name of ["Caddyfile", "nginx.conf"]) {
-    yield* write(`usr/share/doc/svc/examples/proxies/${name}`, yield* source(`examples/proxies/${name}`))
-  }
-  for (const name of yield* packagedPages(root))
-    yield* write(`usr/share/doc/svc/${name}`, yield* source(`docs/${name}`))
+  for (const [name, text] of yield* packagedPages(root)) yield* write(`usr/share/doc/svc/${name}`, text)
   yield* write("usr/share/doc/svc/NOTICE", yield* source("NOTICE"))
   yield* write("usr/share/doc/svc/copyright", yield* source("LICENSE"))
   const notices = path.join(path.dirname(binary), "THIRD-PARTY-LICENSES.txt")
