@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { it } from "../support/Effect.ts"
 import { forgeToken } from "../support/forge/ForgeRepository.ts"
-import { ended, type LanePlan, moduleOf, pullRequestTeam } from "./support/PullRequestTeam.ts"
+import { type LanePlan, moduleOf, pullRequestTeam } from "./support/PullRequestTeam.ts"
 
 setDefaultTimeout(600_000)
 
@@ -11,7 +11,7 @@ const reasonsOf = ({ differsFrom }: LanePlan) => (differsFrom?.reasons ?? []).ma
 
 it.live("a real server carries approvals over only if the change is the same after the merge", () =>
   Effect.gen(function* () {
-    const { apply, approvalRule, approveChange, capsuleId, deliver, forge, judged, merged, mina, ...team } =
+    const { apply, approvalRule, approveChange, configured, deliver, forge, judged, merged, mina, ...team } =
       yield* pullRequestTeam
     const { connection } = yield* mina.send("POST", "/api/v1/connections", {
       workspaceId: team.within.split("/").at(-1),
@@ -43,15 +43,6 @@ it.live("a real server carries approvals over only if the change is the same aft
     yield* apply(carried.id, true)
     expect((yield* judged(1, "applied"))?.state).toBe("merged")
 
-    const changed = Effect.gen(function* () {
-      const { capsule } = yield* mina.send("GET", `/api/v1/capsules/${capsuleId}`)
-      const { run } = yield* mina.send("POST", `/api/v1/capsules/${capsuleId}/configuration-plans`, {
-        variablePatch: { set: { note: "changed" } },
-        expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
-      })
-      yield* ended(mina, run.id)
-      yield* apply(run.id)
-    })
     const rule = (automationCounts: boolean) =>
       mina.send("PATCH", `${team.within}/approval-rules/${approvalRule.id}`, { automationCounts })
     const moved = forge.commitToMain({ "more.tf": 'resource "terraform_data" "more" {}\n' }, "Add more")
@@ -60,7 +51,7 @@ it.live("a real server carries approvals over only if the change is the same aft
     > = [
       ["rule", Effect.asVoid(rule(true)), Effect.void],
       ["approver", team.roleOfKen("member"), team.roleOfKen("admin")],
-      ["configuration", changed, Effect.void],
+      ["configuration", configured({ note: "changed" }), Effect.void],
       ["files", Effect.asVoid(moved), Effect.void]
     ]
     for (const [index, [code, alter, restore]] of alterations.entries()) {

@@ -61,13 +61,29 @@ export const ended = ({ send }: HttpSession, id: string) =>
     ({ run }) => run
   )
 
+/** The parts of a team that tests may add to. */
+interface TeamOptions {
+  /** More flags of the server. */
+  readonly flags?: ReadonlyArray<string>
+  /** The text of the module behind its own resources. */
+  readonly more?: string
+  readonly variables?: Readonly<Record<string, string>>
+  /** The Connection that the module's provider uses. */
+  readonly provider?: { readonly source: string; readonly values: Readonly<Record<string, string>> }
+}
+
 /**
  * Starts a server with an applied Capsule whose Source is on a forge, the owner Mina, and the admin Ken. A rule requires one
  * approval by a person other than the plan's author, and carries approvals over.
  */
-export const pullRequestTeam = Effect.gen(function* () {
-  const forge = yield* forgeRepository({ "main.tf": moduleOf("one") })
-  const server = yield* realServer(forge.origin, ["--runner-isolation=off"])
+export const pullRequestTeamWith = Effect.fnUntraced(function* ({
+  flags = [],
+  more = "",
+  provider,
+  variables
+}: TeamOptions) {
+  const forge = yield* forgeRepository({ "main.tf": moduleOf("one", more) })
+  const server = yield* realServer(forge.origin, ["--runner-isolation=off", ...flags])
   const { origin } = server.network
   const [mina, ken] = [httpSession(origin), httpSession(origin)]
   const account = (secret: string, displayName: string, email: string) => ({ secret, displayName, email, password })
@@ -82,11 +98,24 @@ export const pullRequestTeam = Effect.gen(function* () {
     Effect.asVoid(mina.send("PATCH", `${within}/members/${subject.id}`, { role }))
   yield* roleOfKen("admin")
 
+  const { connection } =
+    provider === undefined
+      ? {}
+      : yield* mina.send("POST", "/api/v1/connections", {
+          workspaceId: selectedWorkspaceId,
+          provider: provider.source,
+          displayName: "Provider",
+          values: provider.values
+        })
+  const providerBindings =
+    provider === undefined
+      ? []
+      : [{ provider: provider.source, moduleLocalName: "demo", connectionId: String(connection.id) }]
   const created = yield* mina.send("POST", `${within}/install-plans`, {
     source: { name: "infra", url: forge.url, ref: "main" },
     capsule: { name: "greeter", environment: "production" },
-    options: { modulePath: "." },
-    variables: { note: "kept" }
+    options: { modulePath: ".", providerBindings },
+    variables: { note: "kept", ...variables }
   })
   const { installPlan: plan } = yield* patiently(
     mina.send("POST", `/api/v1/install-plans/${created.installPlan.id}/reconcile`),
@@ -146,6 +175,7 @@ export const pullRequestTeam = Effect.gen(function* () {
     apply,
     approvalRule,
     capsuleId,
+    connectionId: providerBindings[0]?.connectionId ?? "",
     deliver,
     forge,
     handle: String(workspaces[0].handle),
@@ -153,6 +183,18 @@ export const pullRequestTeam = Effect.gen(function* () {
     ken,
     mina,
     origin,
+    /** Changes inputs of the Capsule as Mina, with Ken's approval. */
+    configured: Effect.fnUntraced(function* (set: Readonly<Record<string, string>>) {
+      const { capsule } = yield* mina.send("GET", `/api/v1/capsules/${capsuleId}`)
+      const { run } = yield* mina.send("POST", `/api/v1/capsules/${capsuleId}/configuration-plans`, {
+        variablePatch: { set },
+        expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
+      })
+      yield* ended(mina, run.id)
+      yield* apply(run.id)
+    }),
+    /** Takes Ken's membership away. */
+    removeKen: Effect.asVoid(mina.send("DELETE", `${within}/members/${subject.id}`)),
     roleOfKen,
     sourceId,
     within,
@@ -181,3 +223,6 @@ export const pullRequestTeam = Effect.gen(function* () {
     })
   }
 })
+
+/** The team with nothing added. */
+export const pullRequestTeam = pullRequestTeamWith({})
