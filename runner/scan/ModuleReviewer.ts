@@ -13,6 +13,7 @@ import { type OutlineBlock, type OutlineBody, readOutline } from "./HclOutline.t
 import { isPartOf } from "./ModuleChange.ts"
 import { moduleFootprint } from "./ModuleFootprint.ts"
 import { ModuleScanner } from "./ModuleScanner.ts"
+import { resolveLocalSource } from "./ModuleSource.ts"
 import { ScanLimits } from "./ScanLimits.ts"
 import type { ScannedModule } from "./ScannedModule.ts"
 import { TreeIndex } from "./TreeIndex.ts"
@@ -48,14 +49,22 @@ const noBlocks = (): Blocks => ({
  */
 const sourceOf = (block: OutlineBlock, lines: ReadonlyArray<string>) => {
   const line = block.attributes.get("source")
-  const literal = line === undefined ? undefined : /source\s*=\s*"([^"\n]{1,300})"/.exec(lines[line - 1] ?? "")?.[1]
-  return literal === undefined ? "" : ` (${literal})`
+  return line === undefined ? undefined : /source\s*=\s*"([^"\n]{1,300})"/.exec(lines[line - 1] ?? "")?.[1]
+}
+
+/** The address that a `removed` block forgets or destroys. It is read from the file, like the source of a module call. */
+const removedAddress = (block: OutlineBlock, lines: ReadonlyArray<string>) => {
+  const line = block.attributes.get("from")
+  return line === undefined ? undefined : /from\s*=\s*([\w.-]{1,300})/.exec(lines[line - 1] ?? "")?.[1]
 }
 
 class BlockReader {
   readonly blocks = noBlocks()
   readonly unread: Array<string> = []
+  /** The folders of the modules in the tree that the read files call. */
+  readonly called = new Set<string>()
   readonly #root: string
+  readonly #times = new Map<string, number>()
 
   constructor(root: string) {
     this.#root = root
@@ -65,10 +74,15 @@ class BlockReader {
     this.blocks[kind].set(`${posix.dirname(path)} ${name}`, { name, path, line })
   }
 
+  /** Lists each provisioner, because a resource may have several of one type, and each runs its own command. */
   #provisioners(block: OutlineBlock, address: string, path: string) {
     for (const inner of block.blocks) {
       if (inner.type !== "provisioner") continue
-      this.#add("runsCode", `${address} provisioner ${inner.labels.join(" ")}`, path, inner.line)
+      const name = `${address} provisioner ${inner.labels.join(" ")}`
+      const key = `${posix.dirname(path)} ${name}`
+      const nth = (this.#times.get(key) ?? 0) + 1
+      this.#times.set(key, nth)
+      this.blocks.runsCode.set(`${key} ${nth}`, { name, path, line: inner.line })
     }
   }
 
@@ -91,8 +105,16 @@ class BlockReader {
       case "check":
         for (const inner of block.blocks) this.#block(inner, path, lines)
         return
-      case "module":
-        return this.#add("moduleCalls", `module.${type}${sourceOf(block, lines)}`, path, block.line)
+      case "removed":
+        return this.#provisioners(block, ["removed", removedAddress(block, lines) ?? ""].join(" ").trim(), path)
+      case "module": {
+        const source = sourceOf(block, lines)
+        if (source?.startsWith(".") === true) {
+          const folder = resolveLocalSource(posix.dirname(path), source)
+          if (folder !== undefined) this.called.add(folder)
+        }
+        return this.#add("moduleCalls", `module.${type}${source === undefined ? "" : ` (${source})`}`, path, block.line)
+      }
       case "variable":
         return isRoot ? this.#add("inputs", type, path, block.line) : undefined
       case "output":
@@ -122,6 +144,8 @@ const compared = (
   return { added: listed(added), removed: listed(removed), more: beyond(added, removed), present: [...after.values()] }
 }
 
+const noChanges: ReviewChanges = { added: [], removed: [], more: 0 }
+
 const changesOnly = ({ added, more, removed }: ReviewChanges): ReviewChanges => ({ added, removed, more })
 
 const providersOf = (scan: ScannedModule | undefined) =>
@@ -139,6 +163,8 @@ const moduleAt = Effect.fnUntraced(function* ({ tree }: ReviewedTree, path: stri
   const [scan] = yield* scanner.scanModules(tree, [path])
   const index = new TreeIndex(tree)
   const reader = new BlockReader(path)
+  // The scan lists no local modules of a module that svc cannot install, so the calls in the files count too. A loop over a
+  // Set also visits what is added meanwhile.
   const folders = new Set(scan === undefined ? [] : [path, ...scan.localModules.map((call) => call.path)])
   for (const folder of folders) {
     for (const file of index.filesOf(folder)) {
@@ -156,6 +182,7 @@ const moduleAt = Effect.fnUntraced(function* ({ tree }: ReviewedTree, path: stri
       else reader.read(file.path, text, outline.success)
       yield* Effect.yieldNow
     }
+    for (const called of reader.called) folders.add(called)
   }
   return { scan, blocks: reader.blocks, unread: reader.unread, footprint: yield* moduleFootprint(tree, path) }
 })
@@ -195,6 +222,8 @@ export const reviewModule = Effect.fn("reviewModule")(function* (
   const removed = differing.filter((file) => !after.digests.has(file))
   const changed = differing.filter((file) => before.digests.has(file) && after.digests.has(file))
   const change = (kind: Kind) => changesOnly(compared(base.blocks[kind], head.blocks[kind]))
+  // The scan lists no providers of a module that svc cannot install.
+  const isUnknown = [base.scan, head.scan].some((scan) => scan?.status === "unsupported")
   const runsCode = compared(base.blocks.runsCode, head.blocks.runsCode)
   const lock = posix.join(path, ".terraform.lock.hcl")
   const review = {
@@ -209,10 +238,14 @@ export const reviewModule = Effect.fn("reviewModule")(function* (
     resources: change("resources"),
     dataSources: change("dataSources"),
     moduleCalls: change("moduleCalls"),
-    providers: changesOnly(compared(providersOf(base.scan), providersOf(head.scan))),
+    providers: isUnknown ? noChanges : changesOnly(compared(providersOf(base.scan), providersOf(head.scan))),
     inputs: change("inputs"),
     outputs: change("outputs"),
-    runsCode: { ...runsCode, present: listed(runsCode.present) },
+    runsCode: {
+      ...runsCode,
+      present: listed(runsCode.present),
+      more: runsCode.more + beyond(runsCode.present)
+    },
     lockFile: lockState(before.digests.get(lock), after.digests.get(lock)),
     unread: listed(head.unread),
     findings: listed((head.scan?.findings ?? []).filter(({ severity }) => severity === "error"))

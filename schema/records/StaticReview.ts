@@ -38,7 +38,8 @@ export type ToolCheck = typeof ToolCheck.Type
  * The changes that the head of a pull request makes to one module. svc only read the files and executed no code of the module.
  *
  * - `status`: `absent` if the head has no such module, `unsupported` if svc cannot install it
- * - `runsCode`: the head's provisioners, and its data sources and actions that run a program or call an address
+ * - `runsCode`: the head's provisioners, and its data sources and actions that run a program or call an address; `more` also
+ *   counts the omitted entries of `present`
  * - `unread`: configuration files that the review could not read; its lists are then incomplete
  */
 export const ModuleReview = Schema.Struct({

@@ -137,6 +137,7 @@ const moduleLines = (module: ModuleReview) => [
   ...module.runsCode.present.map(
     ({ line, name, path }) => `    ! runs code: ${terminalText(name)} (${terminalText(path)}:${line})`
   ),
+  ...(module.runsCode.more === 0 ? [] : [`    ! runs code: and ${module.runsCode.more} more`]),
   ...changeLines("resource", module.resources),
   ...changeLines("data source", module.dataSources),
   ...changeLines("call", module.moduleCalls),

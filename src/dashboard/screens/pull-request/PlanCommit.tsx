@@ -24,9 +24,11 @@ export const PlanCommit = ({
   const words = useWords(pullRequestWords)
   const queryClient = useQueryClient()
   const { headCommit, id, review } = pullRequest
-  const running = (review?.modules ?? []).flatMap(({ path, runsCode }) =>
-    runsCode.present.map(({ name }) => ({ key: `${path} ${name}`, name }))
+  const modules = review?.modules ?? []
+  const running = modules.flatMap((module) =>
+    module.runsCode.present.map(({ line, name, path }) => ({ key: `${module.path} ${name} ${path} ${line}`, name }))
   )
+  const more = modules.reduce((sum, { runsCode }) => sum + runsCode.more, 0)
   const plan = useDecision({
     send: (signal) => call(pullRequestsPlan, { signal, params: { pullRequestId: id }, body: { commit: headCommit } }),
     onSuccess: onClose,
@@ -50,6 +52,7 @@ export const PlanCommit = ({
                 <code>{name}</code>
               </li>
             ))}
+            {more === 0 ? null : <li className="muted">{words.more(more)}</li>}
           </ul>
         </Notice>
       )}

@@ -9,18 +9,22 @@ type Change = ModuleReview["resources"]
 
 const kinds = ["resources", "dataSources", "moduleCalls", "providers", "inputs", "outputs"] as const
 
-const Places = ({ items }: { readonly items: Change["added"] }) => (
-  <ul className="addresses">
-    {items.map(({ line, name, path }) => (
-      <li key={`${name} ${path} ${line}`}>
-        <code>{name}</code>{" "}
-        <span className="muted">
-          {path}:{line}
-        </span>
-      </li>
-    ))}
-  </ul>
-)
+const Places = ({ items, more }: { readonly items: Change["added"]; readonly more: number }) => {
+  const words = useWords(pullRequestWords)
+  return (
+    <ul className="addresses">
+      {items.map(({ line, name, path }) => (
+        <li key={`${name} ${path} ${line}`}>
+          <code>{name}</code>{" "}
+          <span className="muted">
+            {path}:{line}
+          </span>
+        </li>
+      ))}
+      {more === 0 ? null : <li className="muted">{words.more(more)}</li>}
+    </ul>
+  )
+}
 
 const Signed = ({ sign, text, word }: { readonly sign: string; readonly text: string; readonly word: string }) => (
   <li>
@@ -95,7 +99,7 @@ export const ReviewedModule = ({ module }: { readonly module: ModuleReview }) =>
         )
       ) : (
         <Notice tone="warn" title={words.runsCode}>
-          <Places items={module.runsCode.present} />
+          <Places items={module.runsCode.present} more={module.runsCode.more} />
         </Notice>
       )}
       {module.unread.length === 0 ? null : (
