@@ -7,13 +7,38 @@ import type { SourceId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { commitOf } from "../../../support/forge/ForgeState.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
-import { everyPermission, onForge, planeOnForge, robot } from "../../support/ForgeWorld.ts"
+import { everyPermission, onForge, planeOnForge, planeOnGitHub, robot } from "../../support/ForgeWorld.ts"
 import { greeting } from "../../support/GreetingModule.ts"
 import { branched, calm, listed, looked, readOf } from "../../support/PullRequestWorld.ts"
 
 setDefaultTimeout(120_000)
 
-const published = examples.flatMap((one): ReadonlyArray<unknown> => (one.name === "pull_request" ? one.examples : []))
+/** The published payloads of the chosen events. Each has an id, as the forge gives every delivery. */
+const publishedOf = (takes: (event: string) => boolean) =>
+  examples.flatMap(({ examples: payloads, name }) =>
+    takes(name) ? payloads.map((payload: unknown, index) => ({ event: name, id: `${name} ${index}`, payload })) : []
+  )
+const published = publishedOf((event) => event === "pull_request").map(({ payload }) => payload)
+
+/** The events that make svc look, according to docs/pull-requests.md and docs/forges.md. */
+const helpful = new Set(["issue_comment", "merge_group", "pull_request", "push"])
+/** Every published payload of these events, and the first of every other event. */
+const deliveries = [
+  ...publishedOf((event) => helpful.has(event)),
+  ...publishedOf((event) => !helpful.has(event)).filter(({ id }) => id.endsWith(" 0"))
+]
+
+/** Shuffles the items, always in the same order for one seed. */
+const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> => {
+  let state = seed
+  return items
+    .map((item) => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+      return { item, place: state }
+    })
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item)
+}
 
 /** Delivers the published webhooks without waiting between deliveries. The webhooks concern other pull requests. */
 const deliver = Effect.fnUntraced(function* (sourceId: SourceId, secret: string, payloads: ReadonlyArray<unknown>) {
@@ -211,6 +236,73 @@ describe.each(["github", "gitlab", "forgejo"] as const)("Polls of %s", (kind) =>
       opened.baseRef = "bases"
       yield* looked(source.id, secret)
       expect((yield* readOf(source.id, 51)).capsules).toMatchObject([{ touched: true }])
+    })
+  )
+})
+
+describe("Published webhooks of GitHub", () => {
+  const tests = suite(planeOnGitHub)
+  afterAll(tests.dispose)
+
+  tests.live("every published webhook, repeated, reordered and late, has no effect but a look", () =>
+    Effect.gen(function* () {
+      const { opens, secret, source, sql, state, statusOf } = yield* onForge("published", greeting("one"))
+      const sources = yield* Sources
+      const counts = (event: string) => deliveries.filter((one) => one.event === event).length
+      expect([...helpful].map((event) => [event, counts(event)])).toEqual([
+        ["issue_comment", 9],
+        ["merge_group", 2],
+        ["pull_request", 29],
+        ["push", 7]
+      ])
+      expect(deliveries.length).toBeGreaterThan(100)
+
+      /** Delivers a webhook as the forge does, and returns the Runs that it started. */
+      const delivered = Effect.fnUntraced(function* (
+        { event, id, payload }: (typeof deliveries)[number],
+        time: string
+      ) {
+        // A webhook is only a hint, so the text of a comment in it plans nothing.
+        const text = JSON.stringify(payload).replaceAll(/"body":"[^"]*"/g, '"body":"/svc plan"')
+        const body = Stream.make(new TextEncoder().encode(text))
+        const delivery = { proofs: { secrets: [secret] }, body, isPing: event === "ping", deliveryId: `${time} ${id}` }
+        return (yield* sources.hook(source.id, delivery)).runIds
+      })
+      const plansOf = Effect.map(
+        sql<{ plans: number }>`SELECT COUNT(*) AS plans FROM runs WHERE source_id = ${source.id} AND type = 'plan'
+          AND purpose = 'speculative'`,
+        ([row]) => row?.plans
+      )
+
+      const [first, second] = [yield* opens(1, greeting("two")), yield* opens(2, greeting("three"))]
+      const opened = { state: "open", author: "ada" }
+      for (const one of shuffled(deliveries, 1)) yield* delivered(one, "first")
+      expect(yield* calm(source.id)).toMatchObject([
+        { number: 1, title: "Change 1", headCommit: first.headCommit, ...opened },
+        { number: 2, title: "Change 2", headCommit: second.headCommit, ...opened }
+      ])
+      // The forge sends each delivery again, in another order, because it saw no response.
+      for (const one of shuffled(deliveries, 2)) expect([one.id, yield* delivered(one, "first")]).toEqual([one.id, []])
+      expect(yield* calm(source.id)).toHaveLength(2)
+      expect(yield* plansOf).toBe(2)
+      for (const { headCommit } of [first, second]) yield* statusOf(headCommit, (text) => text.includes("planned"))
+
+      // All webhooks arrive once more, long after the pull requests have ended.
+      Object.assign(first, { merged: true, state: "closed", mergeCommit: commitOf("merged") })
+      second.state = "closed"
+      for (const one of shuffled([...deliveries, ...deliveries], 3)) yield* delivered(one, "late")
+      expect(yield* calm(source.id)).toMatchObject([
+        { number: 1, state: "merged" },
+        { number: 2, state: "closed" }
+      ])
+      expect(yield* plansOf).toBe(2)
+      for (const { comments, headCommit } of [first, second]) {
+        expect(comments.map(({ author }) => author)).toEqual([robot])
+        expect(state.statuses.some(({ commit }) => commit === headCommit)).toBe(true)
+      }
+      // svc has written nothing about any pull request or commit of the payloads.
+      const own = new Set([first.headCommit, second.headCommit, commitOf("merged")])
+      expect(state.statuses.filter(({ commit }) => !own.has(commit))).toEqual([])
     })
   )
 })
