@@ -89,7 +89,13 @@ for (const [language, look] of [
       )
       const review = page.getByRole("region", { name: words.module("modules/storefront") })
       const facts = (await review.textContent()) ?? ""
-      for (const part of [words.runsCode, "data.external.price", "generated.tf.json", words.checks.not_run]) {
+      for (const part of [
+        words.runsCode,
+        "data.external.price",
+        words.more(3),
+        "generated.tf.json",
+        words.checks.not_run
+      ]) {
         expect(facts).toContain(part)
       }
       expect(await page.getByRole("button", { name: words.plan }).count()).toBe(0)
@@ -104,6 +110,7 @@ for (const [language, look] of [
       const text = (await dialog.textContent()) ?? ""
       expect(text).toContain(words.planTitle(shortCommit(headOf(strange))))
       expect(text).toContain("data.external.price")
+      expect(text).toContain(words.more(3))
       expect(await barriers(page)).toEqual([])
       await dialog.getByRole("button", { name: words.plan }).click()
       await dialog.waitFor({ state: "detached" })

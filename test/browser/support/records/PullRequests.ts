@@ -28,7 +28,7 @@ const module: ModuleReview = {
   runsCode: {
     added: [{ name: "data.external.price", path: "main.tf", line: 30 }],
     removed: [],
-    more: 0,
+    more: 3,
     present: [{ name: "data.external.price", path: "main.tf", line: 30 }]
   },
   lockFile: "changed",
