@@ -76,8 +76,9 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   yield* files.writeFileString(project, JSON.stringify(compilerOptions(folder, declarations)))
   const [output, code] = yield* Effect.scoped(
     Effect.gen(function* () {
+      // With several threads, the compiler may print the members of an inferred type in another order each time.
       const compiler = yield* spawner.spawn(
-        ChildProcess.make(path.join(root, "node_modules/.bin/tsc"), ["-p", project, "--checkers", "1", "--noCheck"], {
+        ChildProcess.make(path.join(root, "node_modules/.bin/tsc"), ["-p", project, "--singleThreaded", "--noCheck"], {
           cwd: root,
           extendEnv: true
         })
