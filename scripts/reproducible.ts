@@ -1,7 +1,7 @@
 // `npm run reproducible` builds every artefact of the committed version twice, in two clones with different names and at
 // different times, and compares the bytes. If an artefact differs, the script prints the different bytes and exits with 1.
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
+import { Console, Effect, FileSystem, Option, Path, Runtime, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { platform } from "../src/composition/Platform.ts"
@@ -27,6 +27,8 @@ const run = Effect.fnUntraced(function* (cwd: string, program: string, ...args: 
 
 interface Options {
   readonly withImages: boolean
+  /** Further arguments of the script that makes an image. */
+  readonly source: ReadonlyArray<string>
   /** Make only the binary of this machine, its package, the chart and the npm packages. */
   readonly isNative: boolean
 }
@@ -50,21 +52,47 @@ const madeHere = Effect.fnUntraced(function* (clone: string) {
   }
 })
 
+const platformsOfImages = ["linux-x64", "linux-arm64"] as const
+const emulators = { "linux-x64": "qemu-x86_64", "linux-arm64": "qemu-aarch64" }
+
+/** Returns whether this machine can make the image: programs of another architecture need an emulator. */
+const canMakeImage = Effect.fnUntraced(function* (target: (typeof platformsOfImages)[number]) {
+  const files = yield* FileSystem.FileSystem
+  return target === `linux-${process.arch}` || (yield* files.exists(`/proc/sys/fs/binfmt_misc/${emulators[target]}`))
+})
+
+/** Makes the images of a clone whose programs have been built. */
+const imagesMade = Effect.fnUntraced(function* (clone: string, { isNative, source }: Options) {
+  for (const target of platformsOfImages) {
+    if ((isNative && target !== `linux-${process.arch}`) || !(yield* canMakeImage(target))) continue
+    const binary = isNative ? "dist/release/svc" : `dist/release/svc-${target}`
+    const args = ["--target", target, "--binary", binary, "--out", "dist/release", ...source]
+    yield* run(clone, process.execPath, "scripts/image.ts", ...args)
+  }
+})
+
 /**
  * Makes the artefacts in a new clone, and returns their folder. The modules are copied as well, so that their paths differ.
  */
-const made = Effect.fnUntraced(function* (root: string, prefix: string, { isNative, withImages }: Options) {
+const made = Effect.fnUntraced(function* (root: string, prefix: string, options: Options) {
+  const { isNative, withImages } = options
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const clone = path.join(yield* files.makeTempDirectoryScoped({ prefix }), "svc")
   yield* run(root, "git", "clone", "--quiet", "--no-hardlinks", root, clone)
   const modules = yield* files.realPath(path.join(root, "node_modules"))
   yield* run(root, "cp", "--archive", modules, path.join(clone, "node_modules"))
+  // The generator of the documentation has packages of its own. Without them, the clone installs them.
+  const generator = path.join(root, "site/node_modules")
+  if (yield* files.exists(generator)) {
+    yield* run(root, "cp", "--archive", yield* files.realPath(generator), path.join(clone, "site/node_modules"))
+  }
   // Reuse Bun's runtimes for the other platforms. Their digests are pinned, so a second download would prove nothing.
   const runtimes = path.join(root, "dist/runtimes")
   if (yield* files.exists(runtimes)) yield* files.copy(runtimes, path.join(clone, "dist/runtimes"))
   if (isNative) yield* madeHere(clone)
-  else yield* run(clone, process.execPath, "scripts/release.ts", "--draft", ...(withImages ? ["--images"] : []))
+  else yield* run(clone, process.execPath, "scripts/release.ts", "--draft")
+  if (withImages) yield* imagesMade(clone, options)
   if (!isNative && !(yield* files.exists(runtimes))) yield* files.copy(path.join(clone, "dist/runtimes"), runtimes)
   return path.join(clone, "dist/release")
 })
@@ -93,6 +121,12 @@ const compare = Effect.fn("reproducible")(function* (options: Options) {
     }
     if (ranges.length > 8) yield* Console.log(`            and ${ranges.length - 8} more ranges`)
   }
+  if (options.withImages) {
+    for (const target of platformsOfImages) {
+      if (yield* canMakeImage(target)) continue
+      yield* Console.log(`not compared: the image of ${target}, because ${emulators[target]} is not installed`)
+    }
+  }
   if (different.length > 0) {
     return yield* new NotReproducible({ message: `Two builds differ in ${different.join(", ")}.` })
   }
@@ -103,15 +137,25 @@ const command = Command.make(
   "reproducible",
   {
     images: Flag.Boolean("images").pipe(
-      Flag.withDescription("Also compare the OCI images; needs what `npm run release -- --images` needs"),
+      Flag.withDescription("Also compare the OCI images; needs Debian's mmdebstrap, and qemu-user for the other one"),
       Flag.withDefault(false)
     ),
+    suite: Flag.String("suite").pipe(Flag.withDescription("Debian release of the images"), Flag.optional),
+    mirror: Flag.String("mirror").pipe(Flag.withDescription("Debian mirror of the images"), Flag.optional),
     native: Flag.Boolean("native").pipe(
       Flag.withDescription("Compare only the binary of this machine, its package, the chart and the npm packages"),
       Flag.withDefault(false)
     )
   },
-  ({ images, native }) => compare({ isNative: native, withImages: images })
+  ({ images, mirror, native, suite }) =>
+    compare({
+      isNative: native,
+      withImages: images,
+      source: [
+        ...Option.match(suite, { onNone: () => [], onSome: (name) => ["--suite", name] }),
+        ...Option.match(mirror, { onNone: () => [], onSome: (url) => ["--mirror", url] })
+      ]
+    })
 ).pipe(Command.withDescription("Make every artefact twice in different folders, and compare the bytes"))
 
 NodeRuntime.runMain(Command.run(command, { version }).pipe(Effect.provide(platform)))
