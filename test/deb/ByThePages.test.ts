@@ -31,7 +31,7 @@ api "capsules/$(api "workspaces/$WS/capsules" | jq -r '.capsules[0].id')/outputs
 
 describe.skipIf(!possible)("A new Debian machine, set up only from the documentation", () => {
   tests.live(
-    "the documentation leads from a new Debian machine to TLS, an applied Capsule, a backup, an upgrade, a restore on another machine, and the removal",
+    "the documentation leads from a new Debian machine to TLS, an applied Capsule, a backup, an upgrade, the way back from it, a restore on another machine, and the removal",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -82,6 +82,13 @@ describe.skipIf(!possible)("A new Debian machine, set up only from the documenta
           "User=svc",
           "enabled"
         ])
+
+        yield* step(atFirst, "go back", sectionScript("upgrade.md", "Go back"))
+        const back = "dpkg-query -W -f '${Version} ' svc; curl -sS --retry 30 --retry-delay 1 --retry-all-errors"
+        expect(yield* step(atFirst, "earlier version", `${back} --fail http://127.0.0.1:8787/readyz`)).toStartWith(
+          `${version}-1 `
+        )
+        expect(yield* step(atFirst, "outputs after going back", readOutputs)).toContain('"value":"Good morning, Ada!"')
 
         yield* step(
           atSecond,

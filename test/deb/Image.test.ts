@@ -34,7 +34,7 @@ interface ImageConfig {
 
 describe.skipIf(!possible)("OCI image", () => {
   tests.live(
-    "the OCI image starts the service as an unprivileged user with a working sandbox, and its layers match their digests",
+    "the OCI image starts the service as an unprivileged user with a working sandbox, contains the given OpenTofu, and its layers match their digests",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -45,7 +45,24 @@ describe.skipIf(!possible)("OCI image", () => {
         const [mirror = ""] = mirrors.split("\n")
         const source = ["--suite", release, "--mirror", mirror]
         yield* succeed(process.execPath, ["scripts/build.ts", "--out", `${folder}/built`], repository)
-        const args = ["scripts/image.ts", "--binary", `${folder}/built/svc`, "--out", folder, ...source]
+        // Stands for the archive of OpenTofu, which the builder downloads. It has further files, as the real one has.
+        const tofu = `${folder}/tofu_1.99.0_linux_amd64.tar.gz`
+        yield* files.makeDirectory(`${folder}/tofu`)
+        yield* files.writeFileString(`${folder}/tofu/tofu`, "#!/bin/sh\necho OpenTofu v1.99.0 $1\n")
+        yield* files.writeFileString(`${folder}/tofu/README.md`, "not for the image")
+        yield* succeed("tar", [
+          "--create",
+          "--gzip",
+          "--file",
+          tofu,
+          "--directory",
+          `${folder}/tofu`,
+          "README.md",
+          "tofu"
+        ])
+        const [digest = ""] = (yield* succeed("sha256sum", [tofu])).split(" ")
+        const given = ["--tofu", tofu, "--tofu-sha256", digest.toUpperCase()]
+        const args = ["scripts/image.ts", "--binary", `${folder}/built/svc`, "--out", folder, ...source, ...given]
         yield* succeed(process.execPath, args, repository)
         const names = yield* files.readDirectory(folder)
         const archive = names.find((name) => name.endsWith(".oci.tar")) ?? ""
@@ -70,7 +87,9 @@ describe.skipIf(!possible)("OCI image", () => {
             `gzip -dc ${blob(layer)} | tar --extract --numeric-owner --directory ${image}/root`
           ])
         }
-        expect(yield* files.exists(`${image}/root/usr/local/bin/tofu`)).toBe(false)
+        const tools = `${image}/root/usr/local/bin`
+        expect(yield* files.readDirectory(tools)).toEqual(["tofu"])
+        expect((yield* succeed("stat", ["--format", "%u:%g %a", `${tools}/tofu`])).trim()).toBe("0:0 755")
         const backups = yield* succeed("stat", ["--format", "%u:%g %a", `${image}/root/srv/backups`])
         expect(backups.trim()).toBe("10001:10001 700")
 
@@ -83,6 +102,11 @@ describe.skipIf(!possible)("OCI image", () => {
             extendEnv: true,
             stdin: "ignore"
           })
+        const inside = [...insideRoot(`${image}/root`), ...started]
+        const version = yield* spawner.string(
+          ChildProcess.make("unshare", [...inside, "tofu", "version"], { extendEnv: true, stdin: "ignore" })
+        )
+        expect(version.trim()).toBe("OpenTofu v1.99.0 version")
         const doctor = yield* spawner.string(program(["doctor", "--data-dir", "/var/lib/svc/data"]))
         expect(doctor).toMatch(/^ok +sandbox +bubblewrap/m)
         const server = yield* spawner.spawn(program([...config.Cmd, "--json", "--listen", "127.0.0.1:0"]))
