@@ -26,11 +26,30 @@ describe("Documented comparison", () => {
     expect([...cells(sources).keys()]).toEqual([...claims.keys()])
   })
 
+  test("a source that is code or a search has its address in the repository of its column", () => {
+    const repositories = [...comparison.matchAll(/\]\(https:\/\/github\.com\/([\w-]+\/[\w-]+)\)/g)].map(
+      ([, name = ""]) => name
+    )
+    expect(repositories.length).toBe(5)
+    const all = [...cells(sources)].flatMap(([row, from]) =>
+      from.slice(1).map((source, at) => ({ row, source, repository: repositories[at] ?? "" }))
+    )
+    expect(all.filter(({ source }) => /^(?:code|search)\b/.test(source))).toEqual([])
+    const linked = all.filter(({ source }) => /^\[(?:code|search)\]/.test(source))
+    expect(linked.length).toBeGreaterThan(50)
+    const wrong = linked.filter(
+      ({ repository, source }) =>
+        !source.startsWith(`[code](https://github.com/${repository}/blob/`) &&
+        !source.startsWith(`[search](https://github.com/search?q=repo%3A${repository.replace("/", "%2F")}+`)
+    )
+    expect(wrong).toEqual([])
+  })
+
   test("no cell of the comparison says that a search found nothing and that the product has it", () => {
     const wrong = [...cells(sources)].flatMap(([name, from]) =>
       from.flatMap((source, at) => {
         const claim = cells(comparison).get(name)?.[at] ?? ""
-        return source === "search" && /^Y\b/.test(claim) ? [`${name}: ${claim}`] : []
+        return source.startsWith("[search]") && /^Y\b/.test(claim) ? [`${name}: ${claim}`] : []
       })
     )
     expect(wrong).toEqual([])
