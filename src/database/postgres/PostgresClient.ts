@@ -1,5 +1,4 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { Context, Effect, Layer, Option, type Redacted, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -11,11 +10,12 @@ import { Commits, commitListeners } from "../../../actors/base/database/Commits.
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { RemoteChanges } from "../../../actors/base/database/RemoteChanges.ts"
 import { WithoutWriteLock } from "../../../actors/base/database/WriteLock.ts"
-import { version } from "../../Version.ts"
 import { namedTransactions } from "../SqliteClient.ts"
 import { withRememberedTexts } from "../StatementTexts.ts"
 import { announceCommit, listenToOthers, remoteListeners } from "./Notifications.ts"
-import { makeCodecs, PostgresConnection, readsOnly } from "./PostgresConnection.ts"
+import { PostgresConnection, readsOnly } from "./PostgresConnection.ts"
+import { sessionSettings } from "./SessionSettings.ts"
+import { endSilentSessions } from "./SilentSessions.ts"
 import { snapshotMemory } from "./SnapshotMemory.ts"
 
 /**
@@ -57,8 +57,6 @@ export const SessionLimits = Context.Reference("svc/src/database/postgres/Sessio
 
 /** Maximum duration of a reader's transaction, which lasts as long as its slowest consumer. */
 const idleInReading = "10min"
-const keepAlive = "15 seconds"
-const preparedStatements = 500
 const readingSessions = 8
 /** Sessions for statements that do not need the write lock. */
 const unlockedSessions = 2
@@ -66,22 +64,6 @@ const unlockedSessions = 2
 const unlockedTransactions = 2
 
 const spanAttributes = [["db.system.name", "postgresql"]] as const
-
-export const applicationName = `svc ${version}`
-
-/** The settings of every session. */
-export const sessionOf = (
-  url: Redacted.Redacted,
-  parameters: Readonly<Record<string, string>> = {}
-): PgConnection.Config => ({
-  url,
-  applicationName,
-  keepAlive,
-  preparedStatementCacheSize: preparedStatements,
-  types: makeCodecs(),
-  // Set explicitly, so that the settings of the PostgreSQL server cannot change the meaning of a statement.
-  startupParameters: { TimeZone: "UTC", standard_conforming_strings: "on", ...parameters }
-})
 
 const compiler = withRememberedTexts(PgClient.makeCompiler())
 
@@ -253,13 +235,13 @@ const chosen = (
 /** Creates the writing client and the reading client of one database. */
 const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Redacted, options: ClientOptions) {
   const limits = yield* SessionLimits
+  const sessionOf = yield* sessionSettings(url, options.listens)
   const readers = yield* PgPool.make({
-    ...sessionOf(url, { idle_in_transaction_session_timeout: idleInReading, default_transaction_read_only: "on" }),
+    ...sessionOf({ idle_in_transaction_session_timeout: idleInReading, default_transaction_read_only: "on" }),
     maxConnections: readingSessions
   })
   const writers = yield* PgPool.make({
     ...sessionOf(
-      url,
       options.exclusive || options.listens
         ? { idle_in_transaction_session_timeout: limits.idleInTransaction, lock_timeout: limits.lock }
         : {}
@@ -269,11 +251,11 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
     idleTimeout: "365 days"
   })
   const others = yield* PgPool.make({
-    ...sessionOf(url, { lock_timeout: limits.lock }),
+    ...sessionOf({ lock_timeout: limits.lock }),
     maxConnections: unlockedSessions
   })
   const unlockedWriters = yield* PgPool.make({
-    ...sessionOf(url, { idle_in_transaction_session_timeout: limits.idleInTransaction, lock_timeout: limits.lock }),
+    ...sessionOf({ idle_in_transaction_session_timeout: limits.idleInTransaction, lock_timeout: limits.lock }),
     maxConnections: unlockedTransactions
   })
   const { before, commits, committed } = commitListeners()
@@ -288,6 +270,16 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         new PostgresConnection(session, { prepares }).executeStream(sql, params, transform)
       )
     )
+
+  const reading = yield* makeClient(
+    {
+      acquirer: Effect.map(readers.reserve, (session) => new PostgresConnection(session, { prepares })),
+      begin: beginReading,
+      commit: commitChecked
+    },
+    () => chosen(read, readStream)
+  )
+  const watch = yield* endSilentSessions({ sql: reading, after: limits.idleInTransaction })
 
   // Each node has one writing session, just as the embedded database has one writer. A transaction waits for its turn before
   // it takes the session, so that the time spent waiting inside this node is not counted as waiting for the database.
@@ -305,7 +297,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
         turn.takeScoped(1),
         Effect.map(writers.reserve, (session) => {
           ownProcessId = session.processId
-          return new PostgresConnection(session, { before, prepares })
+          return new PostgresConnection(session, { before, prepares, watch })
         })
       ),
       begin: beginWriting(options, tables),
@@ -321,7 +313,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       // These statements do not wait for this server's writer, so they run in separate sessions.
       const unlocked = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
         Effect.tap(
-          others.use((session) => run(new PostgresConnection(session, { prepares }))),
+          others.use((session) => run(new PostgresConnection(session, { prepares, watch }))),
           () => Effect.sync(committed)
         )
       return chosen(
@@ -335,24 +327,16 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       )
     },
     {
-      acquirer: Effect.map(unlockedWriters.reserve, (session) => new PostgresConnection(session, { prepares })),
+      acquirer: Effect.map(unlockedWriters.reserve, (session) => new PostgresConnection(session, { prepares, watch })),
       begin: (connection) => control(connection, "BEGIN"),
       commit: commitAnnounced
     }
-  )
-  const reading = yield* makeClient(
-    {
-      acquirer: Effect.map(readers.reserve, (session) => new PostgresConnection(session, { prepares })),
-      begin: beginReading,
-      commit: commitChecked
-    },
-    () => chosen(read, readStream)
   )
   const cache = yield* snapshotMemory(reading, commits)
   const { changes, report } = remoteListeners()
   if (options.listens) {
     const isOwn = (processId: number) => processId === ownProcessId
-    yield* listenToOthers({ session: { ...sessionOf(url), url }, reading, report, committed, isOwn })
+    yield* listenToOthers({ session: sessionOf(), reading, report, committed, isOwn })
   }
   return Context.make(SqlClient.SqlClient, namedTransactions(writing)).pipe(
     Context.add(ReadSql, reading),

@@ -5,6 +5,7 @@ import { Effect, Result, Stream } from "effect"
 import type * as Connection from "effect/sql/SqlConnection"
 import { ConstraintError, SqlError } from "effect/sql/SqlError"
 import type { ConnectionHooks } from "../SqliteConnection.ts"
+import type { StatementWatch } from "./SilentSessions.ts"
 
 const int64Bytes = 8
 
@@ -88,6 +89,8 @@ export interface PostgresHooks extends Pick<ConnectionHooks, "before"> {
    * Returns false if a prepared statement may no longer match the tables. Every statement is then parsed again.
    */
   readonly prepares?: () => boolean
+  /** Watches how long statements wait. */
+  readonly watch?: StatementWatch
 }
 
 /** A session of PostgreSQL that binds parameters and returns results like the embedded database. */
@@ -110,7 +113,11 @@ export class PostgresConnection implements Connection.Connection {
     return Effect.suspend(() => {
       this.hooks.before?.()
       this.hasWritten ||= !readsOnly(sql)
-      return Result.match(bound(sql, params), { onFailure: (error) => Effect.fail(error), onSuccess: use })
+      const { watch } = this.hooks
+      return Result.match(bound(sql, params), {
+        onFailure: (error) => Effect.fail(error),
+        onSuccess: (values) => (watch === undefined ? use(values) : Effect.ensuring(use(values), watch.begun()))
+      })
     })
   }
 
