@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SigningKeys } from "../../actors/access/issuer/SigningKeys.ts"
 import { Audit } from "../../actors/base/audit/Audit.ts"
+import { ExclusiveWork } from "../../actors/base/node/ExclusiveWork.ts"
 import { beatingServers, Nodes, SharedDatabase } from "../../actors/base/node/Nodes.ts"
 import { serviceContext } from "../../schema/commands/Command.ts"
 import { Vault } from "../../actors/base/vault/Vault.ts"
@@ -44,6 +45,7 @@ export class KeyCommands extends Context.Service<
       const audit = yield* Audit
       const sql = yield* SqlClient.SqlClient
       const isShared = yield* SharedDatabase
+      const exclusive = yield* ExclusiveWork
       const own = Option.map(yield* Effect.serviceOption(Nodes), ({ name }) => name)
 
       /** Fails if other servers use the database, because the new key is written only to this server's key file. */
@@ -59,6 +61,8 @@ export class KeyCommands extends Context.Service<
       }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
 
       return KeyCommands.of({
+        // A rotation spans several transactions. If two servers with different active keys rotated at once, each would wrap
+        // again what the other has wrapped.
         rotate: Effect.fn("KeyCommands.rotate")(function* ({ compromised, forgetRetired }) {
           yield* requireKeyEverywhere
           const masterKey = yield* vault.rotateMasterKey({ forgetRetired })
@@ -76,7 +80,7 @@ export class KeyCommands extends Context.Service<
             Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))
           )
           return { ...masterKey, signingKeys }
-        })
+        }, exclusive.locked("rotation of keys"))
       })
     })
   )

@@ -1,5 +1,7 @@
 import { Context, Effect, FileSystem, Layer, Path, Schema, SchemaIssue } from "effect"
 import type { RpcGroup } from "effect/rpc"
+import { ExclusiveWork } from "../../actors/base/node/ExclusiveWork.ts"
+import { Nodes } from "../../actors/base/node/Nodes.ts"
 import { SigningKeys } from "../../actors/access/issuer/SigningKeys.ts"
 import { NoticeEndpoints } from "../../actors/access/notice/NoticeEndpoints.ts"
 import { AgentPresence } from "../../actors/running/agent-pool/AgentPresence.ts"
@@ -148,7 +150,15 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
         const server = yield* served(settings.dataDir)
         if (server?.held !== true) {
           yield* requireOwner(settings.dataDir)
-          const own = KeyCommands.layer.pipe(Layer.provide(SigningKeys.layer), Layer.provide(storage(settings)))
+          // Other servers may rotate keys of a shared database at the same time.
+          const exclusive =
+            settings.databaseUrl === undefined
+              ? ExclusiveWork.alone
+              : ExclusiveWork.layer.pipe(Layer.provideMerge(Nodes.layer))
+          const own = KeyCommands.layer.pipe(
+            Layer.provide(Layer.merge(SigningKeys.layer, exclusive)),
+            Layer.provide(storage(settings))
+          )
           return Context.get(yield* Layer.build(own), KeyCommands)
         }
         const { client, reached } = yield* operatorClient(server.folder, server.holder)

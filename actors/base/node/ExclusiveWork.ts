@@ -46,18 +46,21 @@ export class ExclusiveWork extends Context.Service<
     ExclusiveWork,
     Effect.suspend(() => make)
   )
+
+  /** For a process that is the only one with the database. */
+  static readonly alone = Layer.sync(ExclusiveWork, () => unshared)
 }
+
+const unshared = ExclusiveWork.of({
+  onlyHere: () => (effect) => effect,
+  during: () => (effect) => Effect.andThen(effect, Effect.never),
+  locked: () => (effect) => effect
+})
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const nodes = yield* Nodes
-  if (!nodes.isShared) {
-    return ExclusiveWork.of({
-      onlyHere: () => (effect) => effect,
-      during: () => (effect) => Effect.andThen(effect, Effect.never),
-      locked: () => (effect) => effect
-    })
-  }
+  if (!nodes.isShared) return unshared
 
   const holderOf = (name: string) =>
     Effect.map(

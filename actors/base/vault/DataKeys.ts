@@ -6,6 +6,7 @@ import { WrappedDataKey } from "../../../schema/api/SealedBackup.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { retention } from "../../../schema/records/Retention.ts"
 import { now } from "../Identity.ts"
+import { SharedDatabase } from "../node/Nodes.ts"
 import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./MasterKey.ts"
 import { identity, openBytes, sealBytes, VaultOpenFailed } from "./Sealing.ts"
 import { provided } from "../Provided.ts"
@@ -61,6 +62,7 @@ const isAged = (row: Row, millis: number, ageless: boolean) =>
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
+  const isShared = yield* SharedDatabase
   const active = new Map<string, { readonly key: DataKey; readonly row: Row }>()
   const known = new Map<string, DataKey>()
   const wrappingKeys = new Map<string, Redacted.Redacted<Uint8Array>>()
@@ -117,9 +119,22 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
   })
 
+  /**
+   * Returns the master key for a new data key. Servers that share a database may have different active keys until all of
+   * them have been restarted. They all use the key that wraps the digest root, which only a rotation changes. Otherwise a
+   * server could use the previous key after the rotation has wrapped everything with the new one.
+   */
+  const masterForNew = Effect.gen(function* () {
+    const { active: own, keys } = yield* Ref.get(keyring)
+    if (!isShared) return own
+    const [root] = yield* findActive({ kind: digestRootKind, workspaceId: "" })
+    return keys.find(({ id }) => id === root?.master_key_id) ?? own
+  })
+
   // Checks for a concurrent rotation inside the transaction, because no other writer can interfere there.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string, aged: Row | undefined) {
-    const { active: master } = yield* Ref.get(keyring)
+    const before = (yield* Ref.get(keyring)).active
+    const master = yield* masterForNew
     const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
     const id = `dk_${Hex.encode(yield* random.randomBytes(12))}`
     const named = { id, record_kind: kind, workspace_id: workspaceId }
@@ -130,7 +145,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
     }
     yield* sql`INSERT INTO vault_data_keys ${DataKeyRow.values(sql, { ...row, status: "active", wrapped_at: created_at })}`
-    const rotated = (yield* Ref.get(keyring)).active.id !== master.id
+    const rotated = (yield* Ref.get(keyring)).active.id !== before.id
     return rotated ? yield* new RotationBetween() : { row, key: { id, secret } satisfies DataKey }
   })
 
