@@ -47,6 +47,7 @@ const fibers: Readonly<Record<string, ReadonlyArray<readonly [count: number, who
   "src/backup/ScheduledBackups.ts": [[1, own, "backups of this machine's data folder"]],
   "src/database/PageWatch.ts": [[1, own, "the pages of this machine's database file"]],
   "src/database/postgres/Notifications.ts": [[1, own, "the announcements that this server hears"]],
+  "src/database/postgres/SilentSessions.ts": [[1, own, "ends sessions that block the statements of this server"]],
   "src/database/HostSqlClient.ts": [[1, own, "the look for commits of a host application"]],
   "src/operator/PolicyCommands.ts": [[1, own, "this server's copy of the policy"]],
   "src/observability/AgentMetrics.ts": [[1, own, "metrics"]],

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sessions } from "../../../../../actors/access/account/Sessions.ts"
 import { Connections } from "../../../../../actors/inputs/connection/Connections.ts"
@@ -8,10 +8,13 @@ import { type DeclaredHelper, OAuthHelpers } from "../../../../../actors/inputs/
 import type { ConnectionId } from "../../../../../schema/records/Ids.ts"
 import { OAuthHelperId } from "../../../../../schema/records/OAuthHelper.ts"
 import { platform } from "../../../../../src/composition/Platform.ts"
+import type { DatabaseServices } from "../../../../../src/composition/Storage.ts"
+import { masterKeyName } from "../../../../../src/database/DataFolder.ts"
 import { origins, repository } from "../../../../runner/git/support/RemoteFixture.ts"
 import { serveByHttpBackend } from "../../../../support/GitServer.ts"
 import { type PliantServer, pliantServer } from "../../../../support/PliantAuthorizationServer.ts"
-import { demo, TestPlane, testPlane } from "../../../../support/TestPlane.ts"
+import { providerMirror } from "../../../../support/ProviderMirror.ts"
+import { demo, planeAt, TestPlane, testPlane } from "../../../../support/TestPlane.ts"
 import { withMember } from "../../../../support/Dialect.ts"
 
 /** The authorization server, and the list of helpers, which stays empty until the demo provider's notes folder exists. */
@@ -24,18 +27,43 @@ export class Forge extends Context.Service<Forge, Effect.Success<ReturnType<type
   "test/Forge"
 ) {}
 
+const pliantPlaneOf = (shared: boolean) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const server = yield* pliantServer
+      const forge = yield* serveByHttpBackend((yield* repository).gitdir)
+      const helpers: Array<DeclaredHelper> = []
+      return testPlane({ gitOrigins: [server.issuer, forge.origin], shared }).pipe(
+        Layer.provideMerge(Layer.mergeAll(Layer.succeed(Pliant, { ...server, helpers }), Layer.succeed(Forge, forge))),
+        Layer.provideMerge(Layer.succeed(OAuthHelpers, helpers))
+      )
+    })
+  ).pipe(Layer.provide(platform))
+
 /** A service whose Connections, for the demo provider or a Git server, are created through an authorization server. */
-export const pliantPlane = Layer.unwrap(
-  Effect.gen(function* () {
-    const server = yield* pliantServer
-    const forge = yield* serveByHttpBackend((yield* repository).gitdir)
-    const helpers: Array<DeclaredHelper> = []
-    return testPlane({ gitOrigins: [server.issuer, forge.origin] }).pipe(
-      Layer.provideMerge(Layer.mergeAll(Layer.succeed(Pliant, { ...server, helpers }), Layer.succeed(Forge, forge))),
-      Layer.provideMerge(Layer.succeed(OAuthHelpers, helpers))
-    )
-  })
-).pipe(Layer.provide(platform))
+export const pliantPlane = pliantPlaneOf(false)
+
+/** Like `pliantPlane`, but with a database shared with other servers. */
+export const sharedPliantPlane = pliantPlaneOf(true)
+
+/** Starts another server on the same database and with the same keys. */
+export const anotherPliantServer = Effect.gen(function* () {
+  const services = yield* Effect.context<DatabaseServices>()
+  const files = yield* FileSystem.FileSystem
+  const { dataDir: first } = yield* TestPlane
+  const { helpers, issuer } = yield* Pliant
+  const dataDir = `${yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })}/data`
+  yield* files.makeDirectory(dataDir, { mode: 0o700 })
+  yield* files.copyFile(`${first}/${masterKeyName}`, `${dataDir}/${masterKeyName}`)
+  const origins = [issuer, (yield* Forge).origin]
+  const plane = planeAt(
+    { dataDir, mirror: yield* providerMirror, origins },
+    { shared: true, database: Layer.succeedContext(services) }
+  )
+  return yield* Layer.build(
+    Layer.fresh(plane).pipe(Layer.provide(Layer.succeed(OAuthHelpers, helpers)), Layer.provide(platform))
+  )
+})
 
 const helperId = OAuthHelperId.make("pliant")
 export const forgeId = OAuthHelperId.make("forge")
