@@ -3,7 +3,8 @@
 // order, after `--`:
 // - files and folders of tests; `test/actors` and `test/src/http` if there are none
 // - `--short`: the CI selection
-// - `--distance=1`: the database answers as if it were 1 ms away, and the longest transactions are printed at the end
+// - `--distance=1`: the database answers as if it were 1 ms away, and the longest transactions are printed at the end. The
+//   command fails if a transaction is longer than `mostStatements` or `longestMillis`.
 import process from "node:process"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect } from "effect"
@@ -44,19 +45,36 @@ const titlesOf = (output: string, wanted: string): ReadonlySet<string> =>
 const distanceOption = "--distance="
 const shownTransactions = 5
 
+/** The bounds of a transaction, because it keeps every other writer waiting. */
+const mostStatements = 50
+const longestMillis = 250
+
+/**
+ * The duration of a transaction on a machine without other load: the round trips of its statements and of its begin and
+ * commit, and the database's work.
+ */
+const countedMillis = ({ statements, worked }: ObservedTransaction, distance: number) =>
+  (statements + 2) * distance + worked
+
 /** Prints the transactions with the most statements, and those that took longest. Tests write in transactions too. */
-const printLongest = (transactions: ReadonlyArray<ObservedTransaction>) => {
+const printLongest = (transactions: ReadonlyArray<ObservedTransaction>, distance: number) => {
+  const described = (transaction: ObservedTransaction) => {
+    const { first, millis, statements, worked } = transaction
+    const counted = countedMillis(transaction, distance)
+    const ratio = worked > 0 ? `, ${(counted / worked).toFixed(1)} x the work at distance 0` : ""
+    return `  ${statements} statements, ${counted.toFixed(0)} ms${ratio} (${millis.toFixed(0)} ms with other load): ${first}`
+  }
   const shown = (order: (transaction: ObservedTransaction) => number) =>
     transactions
       .toSorted((a, b) => order(b) - order(a))
       .slice(0, shownTransactions)
-      .map(({ first, millis, statements }) => `  ${statements} statements, ${millis.toFixed(0)} ms: ${first}`)
+      .map(described)
   return Console.log(
     [
       `${transactions.length} transactions. Most statements:`,
       ...shown(({ statements }) => statements),
       "Longest:",
-      ...shown(({ millis }) => millis)
+      ...shown((transaction) => countedMillis(transaction, distance))
     ].join("\n")
   )
 }
@@ -85,11 +103,20 @@ const program = Effect.gen(function* () {
   yield* Console.log(
     `On PostgreSQL: ${passed.size} titles passed; ${failed.size} failed, of which ${failed.size - unexpected.length} are about SQLite itself.`
   )
-  if (distant !== undefined) yield* printLongest(distant.take())
+  const transactions = distant?.take() ?? []
+  if (distant !== undefined) yield* printLongest(transactions, Number(distance))
   if (needless.length > 0) {
     yield* Console.log(`Remove from test/support/SqliteOnlyTests.ts, because they pass:\n  ${needless.join("\n  ")}`)
   }
   if (passed.size === 0) return yield* new Failed({ message: `No test ran. Bun ended with ${code}.` })
+  const tooLong = transactions.filter(
+    (transaction) =>
+      transaction.statements > mostStatements || countedMillis(transaction, Number(distance)) > longestMillis
+  )
+  if (tooLong.length > 0) {
+    const message = `${tooLong.length} transactions are longer than ${mostStatements} statements or ${longestMillis} ms.`
+    return yield* new Failed({ message })
+  }
   if (unexpected.length > 0) return yield* new Failed({ message: `These failed:\n  ${unexpected.join("\n  ")}` })
 }).pipe(Effect.scoped)
 

@@ -316,10 +316,18 @@ export class StateIndex extends Context.Service<
           (some) => sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
             WHERE capsule_id = ${capsuleId} AND ${sql.in("address", some)}`
         )
+        const end = ResourceVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })
+        // Most objects are not deposed. PostgreSQL looks up a list of single values by hashing, but compares pairs one by one.
+        const current = ended.filter(([, deposed]) => deposed === "").map(([address]) => address)
+        const deposed = ended.filter(([, key]) => key !== "")
         yield* inParts(
-          ended,
-          (some) => sql`UPDATE resource_versions
-            SET ${ResourceVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
+          current,
+          (some) => sql`UPDATE resource_versions SET ${end}
+            WHERE capsule_id = ${capsuleId} AND valid_to IS NULL AND deposed = '' AND ${sql.in("address", some)}`
+        )
+        yield* inParts(
+          deposed,
+          (some) => sql`UPDATE resource_versions SET ${end}
             WHERE capsule_id = ${capsuleId} AND valid_to IS NULL AND (address, deposed) IN (${valuesOf(sql, some)})`
         )
         const added = [...entries].flatMap(([name, entry]) =>

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs"
 import { connect, createServer, type Socket } from "node:net"
 import { Effect } from "effect"
 
@@ -5,13 +6,41 @@ import { Effect } from "effect"
 export interface ObservedTransaction {
   readonly statements: number
   readonly millis: number
+  /**
+   * Processor time that the database has spent on the transaction, in milliseconds, or 0 where it cannot be read. Unlike
+   * `millis`, it does not depend on other load on the machine.
+   */
+  readonly worked: number
   /** The beginning of the transaction's first statement after the lock, so that people can identify the transaction. */
   readonly first: string
 }
 
 interface OpenTransaction {
   readonly begun: number
+  readonly workedBefore: number
   readonly statements: Array<string>
+}
+
+/** Nanoseconds per millisecond. */
+const nanos = 1e6
+
+/** The processor time of a process, in milliseconds. */
+const workedBy = (processId: number | undefined): number => {
+  const file = `/proc/${processId ?? 0}/schedstat`
+  if (!existsSync(file)) return 0
+  const [onProcessor = "0"] = readFileSync(file, "utf8").split(" ")
+  return Number(onProcessor) / nanos
+}
+
+/** The beginning of the message in which the database tells the id of the process that serves a connection. */
+const keyData = Buffer.from([0x4b, 0, 0, 0, 12])
+
+/** The id of the process that serves a connection, once the database has told it. */
+const processIdIn = (bytes: Buffer): number | undefined => {
+  const at = bytes.indexOf(keyData)
+  return at < 0 || at + keyData.length + lengthBytes > bytes.length
+    ? undefined
+    : bytes.readUInt32BE(at + keyData.length)
 }
 
 const typeBytes = 1
@@ -74,13 +103,16 @@ export const distantDatabase = Effect.fnUntraced(function* (socketPath: string, 
       })
     }
     let open: OpenTransaction | undefined
+    let processId: number | undefined
     const read = frontend((text) => {
-      if (/^BEGIN$/.test(text)) open = { begun: performance.now(), statements: [] }
-      else if (/^COMMIT\b/.test(text) && open !== undefined) {
-        const { begun, statements } = open
+      if (/^BEGIN$/.test(text)) {
+        open = { begun: performance.now(), workedBefore: workedBy(processId), statements: [] }
+      } else if (/^COMMIT\b/.test(text) && open !== undefined) {
+        const { begun, statements, workedBefore } = open
         observed.push({
           statements: statements.length,
           millis: performance.now() - begun,
+          worked: workedBy(processId) - workedBefore,
           first: (statements[1] ?? "").replaceAll(/\s+/g, " ").trim().slice(0, 80)
         })
         open = undefined
@@ -92,7 +124,11 @@ export const distantDatabase = Effect.fnUntraced(function* (socketPath: string, 
       if (delay === 0) server.write(data)
       else setTimeout(() => server.write(data), delay)
     })
-    server.on("data", (data) => client.write(data))
+    server.on("data", (given) => {
+      const data = typeof given === "string" ? Buffer.from(given) : given
+      processId ??= processIdIn(data)
+      client.write(data)
+    })
   }
   const listener = yield* Effect.acquireRelease(
     Effect.promise(
