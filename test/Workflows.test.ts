@@ -25,6 +25,8 @@ describe("Workflows", () => {
       "test:chart",
       "test:targets",
       "test:packages",
+      "test:postgres",
+      "test:nodes",
       "docs",
       "reproducible",
       "advisories"
@@ -33,11 +35,18 @@ describe("Workflows", () => {
     }
   })
 
+  test("the long workflow runs the suites of several servers in their long form", () => {
+    const called = [...textOf("long.yml").matchAll(/npm run (test:(?:postgres|nodes)[^\n]*)/g)].map(([, call]) => call)
+    expect(called).toContain("test:postgres")
+    expect(called.filter((call = "") => call.startsWith("test:nodes"))).toHaveLength(1)
+    expect(called.filter((call = "") => call.includes("--short"))).toEqual([])
+  })
+
   test("every job with suites fails if a suite's program is missing", () => {
     const jobs = textOf("long.yml")
       .split(/^ {2}(?=\w+:$)/m)
       .filter((job) => job.includes("npm run test:"))
-    expect(jobs.map((job) => job.includes('SVC_TEST_REQUIRE_ALL: "1"'))).toEqual([true, true])
+    expect(jobs.map((job) => job.includes('SVC_TEST_REQUIRE_ALL: "1"'))).toEqual([true, true, true])
   })
 
   test("the images of a release get the tag that the chart takes, in a lower-case repository", () => {
