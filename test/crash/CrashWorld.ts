@@ -4,6 +4,7 @@ import { makeClient } from "../../src/client/SvcClient.ts"
 import { signInForFirstTime } from "../../src/cli/demo/DemoSession.ts"
 import { FetchHttpClient } from "effect/http"
 import { providerMirror } from "../support/ProviderMirror.ts"
+import { type CrashDatabases, crashDatabases, postgresServerBinary } from "./CrashDatabase.ts"
 import { serverBinary } from "./ServerBinary.ts"
 import { serve } from "./ServerProcess.ts"
 
@@ -23,12 +24,17 @@ export interface CrashWorld {
   readonly token: Redacted.Redacted
   readonly workspaceId: WorkspaceId
   readonly connectionId: ConnectionId
+  /** Databases in PostgreSQL, unless each data folder has a database file. */
+  readonly databases: CrashDatabases | undefined
 }
 
 /**
  * Creates the world once with a real server, and then stops the server. `build` returns the command that starts the server.
  */
-export const crashWorldOf = Effect.fn("crashWorldOf")(function* <E, R>(build: Effect.Effect<string, E, R>) {
+export const crashWorldOf = Effect.fn("crashWorldOf")(function* <E, R>(
+  build: Effect.Effect<string, E, R>,
+  databases?: CrashDatabases
+) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-" })
   const mirror = yield* providerMirror
@@ -42,7 +48,8 @@ export const crashWorldOf = Effect.fn("crashWorldOf")(function* <E, R>(build: Ef
       gitOrigin: "http://127.0.0.1:9",
       mirror: mirror.path,
       notesDir: mirror.notesDir,
-      logFile: `${folder}/template.log`
+      logFile: `${folder}/template.log`,
+      databaseUrl: databases?.template
     })
     const secret = server.setupLink?.split("#")[1] ?? ""
     const token = yield* signInForFirstTime(server.url, Redacted.make(secret)).pipe(
@@ -63,8 +70,13 @@ export const crashWorldOf = Effect.fn("crashWorldOf")(function* <E, R>(build: Ef
     yield* server.ended
     return { token, workspaceId, connectionId: ConnectionId.make(connection.id) }
   }).pipe(Effect.scoped)
-  const world: CrashWorld = { folder, program, template, mirror: mirror.path, ...made }
+  const world: CrashWorld = { folder, program, template, mirror: mirror.path, databases, ...made }
   return world
 })
 
 export const crashWorld = crashWorldOf(serverBinary)
+
+/** Like `crashWorld`, with databases in PostgreSQL. */
+export const postgresCrashWorld = Effect.flatMap(crashDatabases, (databases) =>
+  crashWorldOf(postgresServerBinary, databases)
+)

@@ -1,11 +1,11 @@
-// `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server and its child processes
+// `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text] [--postgres]`: kills the real server and its child processes
 // at every step and at random times, and reports every broken guarantee. Exits with 1 if any guarantee was broken.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, type Layer, Option, Random, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { platform } from "../../src/composition/Platform.ts"
 import { type Broken, brokenBy } from "./CrashClient.ts"
-import { type CrashWorld, crashWorld } from "./CrashWorld.ts"
+import { type CrashWorld, crashWorld, postgresCrashWorld } from "./CrashWorld.ts"
 import { folderFaults } from "./FolderFaults.ts"
 import { noticeScenarios, runNoticeKill } from "./NoticeKills.ts"
 import { coreScenarios, namedScenarios, randomScenarios } from "./Points.ts"
@@ -71,6 +71,9 @@ const reportCases = reportScenarios.map(
   })
 )
 
+/** All named points of journeys. What fills the disk of a data folder leaves a database in PostgreSQL alone. */
+const postgresCases = namedScenarios.filter(({ diskFull }) => diskFull !== true).map(scenarioCase)
+
 /** All cases that are not journeys. */
 const otherCases = [...pruneCases, ...noticeCases, ...reportCases, ...faultCases]
 
@@ -93,6 +96,10 @@ const flags = {
   ),
   seed: Flag.Int("seed").pipe(Flag.withDefault(1), Flag.withDescription("What is random is drawn by it")),
   only: Flag.String("only").pipe(Flag.withDefault(""), Flag.withDescription("Those whose name holds this text")),
+  postgres: Flag.Boolean("postgres").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("Kills servers whose database is in PostgreSQL, at the points of Runs and commands")
+  ),
   parallel: Flag.Int("parallel").pipe(Flag.withDefault(2), Flag.withDescription("Servers at a time"))
 }
 
@@ -129,16 +136,18 @@ const play = Effect.fnUntraced(function* (world: CrashWorld, { name, run }: Case
 const crash = Command.make(
   "test:crash",
   flags,
-  Effect.fn("crash")(function* ({ only, parallel, points, seed, short, share: asked }) {
+  Effect.fn("crash")(function* ({ only, parallel, points, postgres, seed, short, share: asked }) {
     const share = short ? (Option.getOrUndefined(asked) ?? (yield* shareOfCommit(shareCount))) : undefined
     if (share !== undefined) yield* Console.log(`Share ${share} of 0 to ${shareCount - 1}`)
     const numbers = yield* Effect.forEach(
       Array.from({ length: (Math.max(points, randomByDefault) + namedScenarios.length) * drawnByScenario }),
       () => Random.next
     ).pipe(Random.withSeed(seed))
-    const cases = chosen(points, share, () => numbers.shift() ?? 0).filter(({ name }) => name.includes(only))
+    const cases = (postgres ? postgresCases : chosen(points, share, () => numbers.shift() ?? 0)).filter(({ name }) =>
+      name.includes(only)
+    )
     const [time, results] = yield* Effect.gen(function* () {
-      const world = yield* crashWorld
+      const world = yield* postgres ? postgresCrashWorld : crashWorld
       return yield* Effect.forEach(cases, (one, index) => play(world, one, `${world.folder}/${index}`), {
         concurrency: parallel
       })

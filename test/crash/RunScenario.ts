@@ -39,6 +39,7 @@ export const runScenario = Effect.fn("runScenario")(
     yield* files.makeDirectory(notesDir)
     const disk = scenario.diskFull === true ? yield* smallDisk(dataDir) : undefined
     yield* copyFolder(`${world.template}/.`, dataDir)
+    const databaseUrl = world.databases === undefined ? undefined : yield* world.databases.copy
     const gitdir = `${folder}/repository.git`
     yield* createRepository({ gitdir })
     const commit = (more: string) => commitFiles({ gitdir, files: { "main.tf": crashModule(notesDir, more) } })
@@ -69,6 +70,7 @@ export const runScenario = Effect.fn("runScenario")(
         notesDir,
         logFile: `${logs}/server.log`,
         token: world.token,
+        databaseUrl,
         ...(scenario.isolation === undefined ? {} : { isolation: scenario.isolation }),
         ...(checked === true ? { policyFile } : {})
       },
@@ -137,7 +139,7 @@ export const runScenario = Effect.fn("runScenario")(
     yield* leaks(false)
     const running = yield* survivors(dataDir)
     const left = readdirSync(`${dataDir}/runs`)
-    const ledger = yield* readLedger(dataDir)
+    const ledger = yield* readLedger(dataDir, databaseUrl === undefined ? {} : { databaseUrl })
     const cloud = yield* readCloud(notesDir)
     const wrong = [
       ...seen,

@@ -1,5 +1,5 @@
 import { openSync, readFileSync } from "node:fs"
-import { Deferred, Effect, type Redacted, Schema } from "effect"
+import { Deferred, Effect, Redacted, Schema } from "effect"
 import { makeClient, type SvcClient } from "../../src/client/SvcClient.ts"
 import { FetchHttpClient } from "effect/http"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"
@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly logFile: string
   readonly isolation?: "auto" | "off"
   readonly policyFile?: string
+  /** A database in PostgreSQL, instead of a file in the data folder. */
+  readonly databaseUrl?: Redacted.Redacted | undefined
   readonly token?: Redacted.Redacted | undefined
   readonly killAt?: KillAt | undefined
   /** Program and arguments to run the server command with, e.g. `prlimit`. */
@@ -88,6 +90,7 @@ export const serve = Effect.fn("serve")(function* (options: ServeOptions) {
           env: {
             PATH: process.env["PATH"] ?? "",
             HOME: options.dataDir,
+            ...(options.databaseUrl === undefined ? {} : { SVC_DATABASE_URL: Redacted.value(options.databaseUrl) }),
             SVC_TEST_CRASH: encodeCrashEnvironment({
               readable: [process.execPath],
               writable: [options.notesDir],
