@@ -1,5 +1,5 @@
 import * as PgConnection from "@effect/sql-pg/PgConnection"
-import { Deferred, Effect, Queue, type Redacted } from "effect"
+import { Deferred, Effect, Queue, type Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { RemoteChange, RemoteChangesShape } from "../../../actors/base/database/RemoteChanges.ts"
 import { rowShape } from "../../../actors/base/database/Table.ts"
@@ -29,6 +29,9 @@ const announcing = (
   `CREATE OR REPLACE TRIGGER ${name} AFTER ${event} ON ${table} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION ${name}()`
 ]
 
+/** The announcement that the tables have been migrated. */
+const migratedPayload = "m"
+
 /** Triggers that exist only on PostgreSQL. Create them after the tables. */
 export const announcingTriggers: ReadonlyArray<string> = [
   ...announcing("svc_announce_event", "INSERT", "run_events", "'r' || NEW.run_id"),
@@ -41,10 +44,12 @@ export const announcingTriggers: ReadonlyArray<string> = [
     "audit_events",
     "'p'",
     "NEW.action = 'operator.command' AND NEW.target_kind = 'policy'"
-  )
+  ),
+  ...announcing("svc_announce_migration", "INSERT", "svc_migrations", `'${migratedPayload}'`)
 ]
 
 const Asked = rowShape({ id: RunId })
+const Tables = rowShape({ version: Schema.Int })
 
 /** Time between attempts to reconnect. After each new connection, listeners read everything again. */
 const retryEvery = "500 millis"
@@ -70,6 +75,10 @@ export interface Listening {
   readonly report: (change: RemoteChange) => void
   /** Called after each commit by another server. */
   readonly committed: () => void
+  /** Called after another server has migrated the tables. */
+  readonly migrated: () => void
+  /** Called with the version of the tables when the server begins to listen. */
+  readonly tablesSeen: (version: number) => void
   /** Returns true if the process id belongs to this server's own writing session. */
   readonly isOwn: (processId: number) => boolean
 }
@@ -79,12 +88,13 @@ export interface Listening {
  * Runs, because notifications may have been lost in the meantime.
  */
 export const listenToOthers = Effect.fn("listenToOthers")(function* (listening: Listening) {
-  const { committed, isOwn, reading, report, session } = listening
+  const { committed, isOwn, migrated, reading, report, session, tablesSeen } = listening
 
   const heard = ({ payload, processId }: PgConnection.Notification) => {
     if (isOwn(processId)) return
     const rest = RunId.make(payload.slice(1), { disableChecks: true })
     if (payload === "c") committed()
+    else if (payload === migratedPayload) migrated()
     else if (payload === "q") report({ kind: "queue" })
     else if (payload === "p") report({ kind: "policy" })
     else if (payload.startsWith("r")) report({ kind: "run", runId: rest })
@@ -94,6 +104,8 @@ export const listenToOthers = Effect.fn("listenToOthers")(function* (listening: 
   const catchUp = Effect.gen(function* () {
     committed()
     report({ kind: "unknown" })
+    const [tables] = yield* Tables.rows(reading)`SELECT svc_table_version() AS version`
+    if (tables !== undefined) tablesSeen(tables.version)
     const asked = yield* Asked.rows(reading)`SELECT id FROM runs
       WHERE status = 'running' AND cancel_requested_at IS NOT NULL`
     for (const { id } of asked) report({ kind: "cancel", runId: id })

@@ -1,4 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { Context, Effect, Layer, Option, type Redacted, Semaphore, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -99,6 +100,10 @@ const tableVersion = () => {
       first ??= version
       isFirst &&= version === first
     },
+    /** Called when another server has migrated the tables. */
+    changed: () => {
+      isFirst = false
+    },
     isFirst: () => isFirst
   }
 }
@@ -127,6 +132,24 @@ const beginWriting =
       yield* Effect.ignore(connection.execute("ROLLBACK", [], undefined))
       return yield* otherUser(exclusive)
     }).pipe(Effect.onInterrupt(() => Effect.ignore(connection.execute("ROLLBACK", [], undefined))))
+
+/**
+ * Returns the effect that takes the server's lock in a session that writes without the write lock, once in each session. Without
+ * it, a server that was frozen while the database was moved could still write.
+ */
+const joining = ({ listens }: ClientOptions) => {
+  const joined = new WeakSet<PgConnection.PgConnection>()
+  return (session: PgConnection.PgConnection) =>
+    Effect.suspend(() => {
+      if (!listens || joined.has(session)) return Effect.void
+      const locked = session.query(`SELECT pg_try_advisory_lock_shared(${nodeLock}) AS joined`, [], false)
+      return Effect.flatMap(locked, ({ rows: [row] }) => {
+        if (row?.joined !== 1) return Effect.fail(otherUser(false))
+        joined.add(session)
+        return Effect.void
+      })
+    })
+}
 
 /**
  * Commits. PostgreSQL responds to the `COMMIT` of a failed transaction with `ROLLBACK`, which this function treats as a
@@ -261,6 +284,7 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
   const { before, commits, committed } = commitListeners()
   const tables = tableVersion()
   const prepares = tables.isFirst
+  const join = joining(options)
 
   const read = <A>(_: string, run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
     readers.use((session) => run(new PostgresConnection(session, { prepares })))
@@ -313,7 +337,9 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       // These statements do not wait for this server's writer, so they run in separate sessions.
       const unlocked = <A>(run: (connection: Connection.Connection) => Effect.Effect<A, SqlError>) =>
         Effect.tap(
-          others.use((session) => run(new PostgresConnection(session, { prepares, watch }))),
+          others.use((session) =>
+            Effect.andThen(join(session), run(new PostgresConnection(session, { prepares, watch })))
+          ),
           () => Effect.sync(committed)
         )
       return chosen(
@@ -327,7 +353,10 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
       )
     },
     {
-      acquirer: Effect.map(unlockedWriters.reserve, (session) => new PostgresConnection(session, { prepares, watch })),
+      acquirer: Effect.map(
+        Effect.tap(unlockedWriters.reserve, join),
+        (session) => new PostgresConnection(session, { prepares, watch })
+      ),
       begin: (connection) => control(connection, "BEGIN"),
       commit: commitAnnounced
     }
@@ -336,7 +365,15 @@ const makeClients = Effect.fn("PostgresClient.make")(function* (url: Redacted.Re
   const { changes, report } = remoteListeners()
   if (options.listens) {
     const isOwn = (processId: number) => processId === ownProcessId
-    yield* listenToOthers({ session: sessionOf(), reading, report, committed, isOwn })
+    yield* listenToOthers({
+      session: sessionOf(),
+      reading,
+      report,
+      committed,
+      isOwn,
+      migrated: tables.changed,
+      tablesSeen: tables.seen
+    })
   }
   return Context.make(SqlClient.SqlClient, namedTransactions(writing)).pipe(
     Context.add(ReadSql, reading),

@@ -8,6 +8,7 @@ import { Commits } from "../../../../actors/base/database/Commits.ts"
 import { DatabaseFile } from "../../../../actors/base/database/DatabaseFile.ts"
 import { ReadSql } from "../../../../actors/base/database/ReadSql.ts"
 import { rowShape } from "../../../../actors/base/database/Table.ts"
+import { withoutWriteLock } from "../../../../actors/base/database/WriteLock.ts"
 import { DataFolder } from "../../../../src/database/DataFolder.ts"
 import { newestKnown } from "../../../../src/database/Migrations.ts"
 import { layerClients } from "../../../../src/database/postgres/PostgresClient.ts"
@@ -160,6 +161,57 @@ describe.skipIf(!hasPostgres)("PostgreSQL database", () => {
       for (const transaction of transactions) {
         expect(yield* transaction).toMatchObject([{ of_later_release: null }])
       }
+    })
+  )
+
+  it.live(
+    "a server that only reads goes on with its read transactions when a later release adds a column to a table",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* migratedDatabase
+        const services = yield* Layer.build(layerClients(url, { exclusive: false, listens: true }))
+        const read = Context.get(services, ReadSql)
+        const transaction = read.withTransaction(
+          Effect.andThen(read`SELECT 1 AS one`, read`SELECT * FROM installation`)
+        )
+        for (let times = 0; times < 3; times++) yield* transaction
+        const later = Context.get(yield* clients(url), SqlClient.SqlClient)
+        yield* later.withTransaction(
+          Effect.andThen(
+            later`ALTER TABLE installation ADD COLUMN of_later_release TEXT`,
+            later`INSERT INTO svc_migrations (migration_id, name) VALUES (9000, 'later')`
+          )
+        )
+        // The announcements arrive in the order of their commits.
+        const heard = yield* Deferred.make<void>()
+        Context.get(services, Commits).listen(() => Deferred.doneUnsafe(heard, Effect.void))
+        const another = Context.get(
+          yield* Layer.build(layerClients(url, { exclusive: false, listens: true })),
+          SqlClient.SqlClient
+        )
+        yield* another`UPDATE installation SET incarnation = 3`
+        yield* Deferred.await(heard)
+        expect(yield* transaction).toMatchObject([{ of_later_release: null }])
+      })
+  )
+
+  it.live("a server writes nothing while svc move uses the database alone, not even without the write lock", () =>
+    Effect.gen(function* () {
+      const url = yield* migratedDatabase
+      const moving = Context.get(
+        yield* Layer.build(layerClients(url, { exclusive: true, listens: false })),
+        SqlClient.SqlClient
+      )
+      yield* moving.withTransaction(moving`SELECT 1 AS one`)
+      const thawed = Context.get(
+        yield* Layer.build(layerClients(url, { exclusive: false, listens: true })),
+        SqlClient.SqlClient
+      )
+      const write = thawed`UPDATE installation SET incarnation = 9`
+      for (const attempt of [write, withoutWriteLock(write), withoutWriteLock(thawed.withTransaction(write))]) {
+        expect(String(yield* Effect.exit(attempt))).toContain("svc move uses this database alone")
+      }
+      expect(yield* Count.rows(moving)`SELECT incarnation AS count FROM installation`).toEqual([{ count: 0 }])
     })
   )
 
