@@ -17,7 +17,6 @@ export const sqliteOnlyTests: ReadonlyMap<string, string> = new Map([
     "Run comments > svc rejects comments beyond a Run's limit, and removes comments with their Run",
     "lists and counts of Runs read the list's index in order",
     "open Runs are a Capsule's queued and running Runs of exclusive types",
-    "Many pull requests > a hundred pull requests for twenty Capsules run eight plans at a time, and people's Runs still start",
     "the check for expired leases reads nothing until an agent connects, and then reads open claims through an index",
     "lists of Runs select neither the plan details nor a column that is stored after them",
     "removing 2000 Runs with 100000 log lines and their history loses none of a concurrent writer's rows",

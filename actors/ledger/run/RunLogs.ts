@@ -240,7 +240,7 @@ export class RunLogs extends Context.Service<
             return Effect.fail(error)
           })
 
-        const flush = sendAll.pipe(
+        const flush = Effect.suspend(() => (lost === undefined ? sendAll : Effect.fail(lost))).pipe(
           Effect.catchTags({
             HoldLost: dropAll,
             SqlError: (error) => Effect.logWarning("Lines of a Run could not be written and wait.", error)

@@ -160,6 +160,8 @@ tests.live("log lines buffered under an earlier fence are not stored under the n
         const second = yield* claimedAgain(first)
         line.cuts = 0
         const lost = yield* Effect.result(log.flush)
+        // A log that lost its hold never reports that its lines were stored.
+        expect(yield* Effect.result(log.flush)).toEqual(lost)
         yield* Effect.scoped(Effect.flatMap(logs.open(second), (next) => next.write("plan", "stdout", "two")))
         return lost
       })
