@@ -42,10 +42,25 @@ const damaged = Effect.logError(
   "The chain of the installation's audit events was changed in the database; see svc audit verify."
 )
 
-/** Completes the migration. Appends an event if there are events from an earlier release. */
+const isComplete = (chain: AuditChainRow | undefined) => chain !== undefined && chain.chains !== null
+
+/**
+ * Starts the installation's chain, unless another server has started it. Returns `false` if the database was changed without
+ * svc.
+ */
+const start = Effect.fn("AuditBeginning.start")(function* (key: AuditKey) {
+  const present = yield* readChain(installationScope)
+  if (present !== undefined) return isComplete(present) || (yield* isSealed(key, present))
+  if (!(yield* isUntouched)) return false
+  yield* startChain(key, installationScope, null)
+  return true
+})
+
+/** Completes the migration, unless another server has completed it. Appends an event if there are events from an earlier release. */
 const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* readChain(installationScope)
+  if (isComplete(chain)) return
   if (chain !== undefined) yield* writeChain(key, { ...chain, chains: yield* countChains })
   const [linked] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events`
   if (linked === undefined || linked.count === 0) return
@@ -65,10 +80,8 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)
-  const present = yield* readChain(installationScope)
-  if (present !== undefined && present.chains !== null) return
-  if (!(yield* present === undefined ? isUntouched : isSealed(key, present))) return yield* damaged
-  if (present === undefined) yield* inTransaction(startChain(key, installationScope, null))
+  if (isComplete(yield* readChain(installationScope))) return
+  if (!(yield* inTransaction(start(key)))) return yield* damaged
   while ((yield* inTransaction(adoptSome(key))) > 0);
   yield* inTransaction(finish(key))
 }, Effect.orDie)

@@ -190,6 +190,19 @@ fresh(
 )
 
 fresh(
+  "servers that start at once begin the chains once",
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const key = yield* AuditKeys
+    yield* sql`UPDATE audit_events SET position = NULL, mac = NULL`
+    yield* sql`DELETE FROM audit_chains`
+    yield* Effect.all([beginChains(key), beginChains(key), beginChains(key)], { concurrency: "unbounded" })
+    expect((yield* verify).faults).toEqual([])
+    expect(yield* sql`SELECT 1 AS one FROM audit_events WHERE action = 'audit_chain.begin'`).toHaveLength(1)
+  })
+)
+
+fresh(
   "events of an earlier release get positions in order of time, even after a crash, and an event records this",
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
