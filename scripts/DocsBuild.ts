@@ -42,6 +42,20 @@ export const withoutInline = (html: string, base: string) => {
   return { text, scripts }
 }
 
+const codeClass = /code-((?:light|dark)(?:-[a-z]+)*)__([\w-]+)/g
+
+/** Returns the style sheet of the classes of code that the texts use (see `site/.vitepress/config.ts`). */
+export const codeStyles = (texts: Iterable<string>): string => {
+  const rules = new Map<string, string>()
+  for (const text of texts) {
+    for (const [name, property = "", value = ""] of text.matchAll(codeClass)) {
+      // The values without a suffix are colours.
+      rules.set(name, `.${name}{--shiki-${property}:${property.includes("-") ? "" : "#"}${value}}`)
+    }
+  }
+  return [...rules.values()].toSorted().join("\n")
+}
+
 /** Returns what a server's policy would block in a file of the site; `undefined` if it would block nothing. */
 export const blockedPart = (name: string, text: string): string | undefined => {
   if (name.endsWith(".html")) return inlineHandler.exec(text)?.[0]
@@ -52,12 +66,17 @@ export const blockedPart = (name: string, text: string): string | undefined => {
 const finishPages = Effect.fnUntraced(function* (folder: string, base: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  for (const name of (yield* files.readDirectory(folder, { recursive: true })).toSorted()) {
-    if (!/\.(?:html|js)$/.test(name)) continue
+  const names = (yield* files.readDirectory(folder, { recursive: true })).filter((name) => /\.(?:html|js)$/.test(name))
+  const pages = yield* Effect.forEach(names.toSorted(), (name) =>
+    Effect.map(files.readFileString(path.join(folder, name)), (written) => ({ name, written }))
+  )
+  const styles = codeStyles(pages.map(({ written }) => written))
+  const sheet = `${hashedFolder}/code.${digestOf(styles).slice(0, 8)}.css`
+  yield* files.writeFileString(path.join(folder, sheet), styles)
+  for (const { name, written } of pages) {
     const place = path.join(folder, name)
-    const written = yield* files.readFileString(place)
     const { scripts, text } = name.endsWith(".html")
-      ? withoutInline(written, base)
+      ? withoutInline(written.replace("</head>", `<link rel="stylesheet" href="${base}${sheet}"></head>`), base)
       : { text: written, scripts: new Map<string, string>() }
     const blocked = blockedPart(name, text)
     if (blocked !== undefined) {

@@ -6,25 +6,20 @@ import { defineConfig } from "vitepress"
 const source = join(import.meta.dirname, "../pages")
 const { sections, title } = JSON.parse(readFileSync(join(source, "site.json"), "utf8"))
 
-/** The class of each colour of code, by its light and dark form. theme/Pages.css defines the classes. */
-const codeClasses: Readonly<Record<string, string>> = {
-  "#032F62 #9ECBFF": "code-string",
-  "#24292E #E1E4E8": "code-text",
-  "#005CC5 #79B8FF": "code-constant",
-  "#6F42C1 #B392F0": "code-function",
-  "#D73A49 #F97583": "code-keyword",
-  "#6A737D #6A737D": "code-comment",
-  "#E36209 #FFAB70": "code-parameter",
-  "#22863A #85E89D": "code-tag"
-}
-
-/** Replaces the inline style of a piece of code by a class, because the server permits no inline style. */
-const classOf = (style: string): string => {
-  const [, light = "", dark = ""] = /^--shiki-light:(#\w+);--shiki-dark:(#\w+);?$/.exec(style) ?? []
-  const found = codeClasses[`${light} ${dark}`.toUpperCase()]
-  if (found === undefined) throw new Error(`site/.vitepress/config.ts has no class for code with the style "${style}".`)
-  return found
-}
+/**
+ * Returns the classes of a piece of code, one for each declaration of its inline style, such as `code-light__032F62`. The server
+ * permits no inline style. `npm run docs` writes the style sheet of all classes that the pages use.
+ */
+const classesOf = (style: string): string =>
+  style
+    .split(";")
+    .filter((declaration) => declaration !== "")
+    .map((declaration) => {
+      const [, property, value] = /^--shiki-([a-z-]+):#?([\w-]+)$/.exec(declaration) ?? []
+      if (property === undefined) throw new Error(`site/.vitepress/config.ts makes no class of the style "${style}".`)
+      return `code-${property}__${value}`
+    })
+    .join(" ")
 
 /** Writes the names of the packages that the pages contain, for the licences and the bill of materials of a binary. */
 const shippedPackages = () => {
@@ -63,7 +58,7 @@ export default defineConfig({
         name: "classes",
         span: (node) => {
           const { style, ...others } = node.properties
-          if (typeof style === "string") node.properties = { ...others, class: classOf(style) }
+          if (typeof style === "string") node.properties = { ...others, class: classesOf(style) }
         }
       }
     ]

@@ -51,7 +51,7 @@ describe("Documentation in a browser", () => {
             await page.locator(".VPSidebar a", { hasText: "Quickstart" }).click()
             await page.getByRole("heading", { level: 1, name: "Quickstart" }).waitFor()
             const colour = await page
-              .locator(".vp-doc .code-string")
+              .locator(".vp-doc .code-light__032F62")
               .first()
               .evaluate((piece) => getComputedStyle(piece).color)
             expect(colour).toBe(look.theme === "dark" ? "rgb(158, 203, 255)" : "rgb(3, 47, 98)")

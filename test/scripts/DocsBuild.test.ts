@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { blockedPart, withoutInline } from "../../scripts/DocsBuild.ts"
+import { blockedPart, codeStyles, withoutInline } from "../../scripts/DocsBuild.ts"
 
 describe("Finished pages of the documentation", () => {
   test("an inline script becomes a file, and scripts with an address stay unchanged", () => {
@@ -14,6 +14,15 @@ describe("Finished pages of the documentation", () => {
     )
     // Equal scripts of two pages share a file.
     expect([...withoutInline(`<i></i>${page}`, "/docs/").scripts.keys()]).toEqual([name])
+  })
+
+  test("the style sheet has a rule for each class of code, once", () => {
+    const page = '<span class="code-light__032F62 code-dark__9ECBFF">a</span><span class="code-light__032F62">b</span>'
+    expect(codeStyles([page, "class: 'code-dark-font-weight__bold'"]).split("\n")).toEqual([
+      ".code-dark-font-weight__bold{--shiki-dark-font-weight:bold}",
+      ".code-dark__9ECBFF{--shiki-dark:#9ECBFF}",
+      ".code-light__032F62{--shiki-light:#032F62}"
+    ])
   })
 
   test("what the server's policy would block is found in pages and in the contents that scripts insert", () => {
