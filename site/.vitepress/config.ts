@@ -47,6 +47,8 @@ export default defineConfig({
   // The path of the site on its server: by default the path at which svc serves it.
   base: process.env["SVC_DOCS_BASE"] ?? "/docs/",
   srcExclude: ["public/**"],
+  // With more, the index of the search has the pages in another order each time.
+  buildConcurrency: 1,
   lastUpdated: false,
   // Changing between light and dark would otherwise add an inline style for a moment.
   appearance: { disableTransition: false },
