@@ -35,8 +35,9 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `notice.mailing`: within the transaction that queues the mails of a notice, just before its commit
  * - `pull_request.looked`, `.judged`, `.planned`: the repository has been read, the head reviewed, or a plan of the head queued, and
  *   the pull request does not have the result yet
- * - `report.sending`, `.creating`, `.commented`, `.noted`, `.sent`: before the first request of a report, before a comment
- *   is created, and after each of the comment, its record and the status
+ * - `report.sending`, `.creating`, `.replacing`, `.commented`, `.noted`, `.status`, `.sent`: before the first request of a
+ *   report, before a comment is created, before the comment of another account is removed, after the comment and its record,
+ *   after each status, and after all of them
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -68,7 +69,7 @@ export type KillPointName =
   | "recovery.settled"
   | "recovery.cleaning"
   | `pull_request.${"looked" | "judged" | "planned"}`
-  | `report.${"sending" | "creating" | "commented" | "noted" | "sent"}`
+  | `report.${"sending" | "creating" | "replacing" | "commented" | "noted" | "status" | "sent"}`
   | `notice.${"sending" | "sent" | "settling" | "settled" | "mailing"}`
   | `moving.${"copied" | "verified" | "marked" | "settled"}`
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`

@@ -131,6 +131,13 @@ export class Forge extends Context.Service<
       commentId: string,
       body: string
     ) => Asked<void>
+    /** Deletes a comment of the credential's account. Fails with `missing` if somebody has deleted it already. */
+    readonly deleteComment: (
+      access: ForgeAccess,
+      repository: ForgeRepository,
+      number: number,
+      commentId: string
+    ) => Asked<void>
     /**
      * Sets the state of a commit in the pull request, or of its merge commit. Writes a check if the credential may write
      * checks (only GitHub Apps may), otherwise a commit status. A check offers no actions to its readers.

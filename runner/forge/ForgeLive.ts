@@ -61,6 +61,8 @@ export const layer = Layer.effect(
         at(access, repository, (client, current) => client.createComment(access, current, number, body)),
       editComment: (access, repository, number, commentId, body) =>
         at(access, repository, (client, current) => client.editComment(access, current, number, commentId, body)),
+      deleteComment: (access, repository, number, commentId) =>
+        at(access, repository, (client, current) => client.deleteComment(access, current, number, commentId)),
       setStatus: (access, repository, number, commit, status) =>
         at(access, repository, (client, current) => client.setStatus(access, current, number, commit, status))
     })

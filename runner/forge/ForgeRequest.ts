@@ -25,7 +25,7 @@ export interface ForgeApi {
 }
 
 export interface ForgeCall {
-  readonly method: "GET" | "POST" | "PATCH" | "PUT"
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE"
   /** Path and query, relative to the API's address. */
   readonly path: string
   readonly body?: Schema.Json

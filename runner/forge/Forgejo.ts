@@ -194,6 +194,9 @@ export const forgejo: ForgeCalls = {
   editComment: Effect.fn("Forgejo.editComment")(function* (access, { path }, _number, commentId, body) {
     yield* ask(access, { method: "PATCH", path: `/repos/${path}/issues/comments/${commentId}`, body: { body } })
   }),
+  deleteComment: Effect.fn("Forgejo.deleteComment")(function* (access, { path }, _number, commentId) {
+    yield* ask(access, { method: "DELETE", path: `/repos/${path}/issues/comments/${commentId}` })
+  }),
   setStatus: Effect.fn("Forgejo.setStatus")(function* (access, { path }, _number, commit, status) {
     yield* ask(access, {
       method: "POST",

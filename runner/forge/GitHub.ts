@@ -437,6 +437,9 @@ export const makeGitHub = (): ForgeCalls => {
     editComment: Effect.fn("GitHub.editComment")(function* (access, { id }, _number, commentId, body) {
       yield* ask(access, { method: "PATCH", path: `/repositories/${id}/issues/comments/${commentId}`, body: { body } })
     }),
+    deleteComment: Effect.fn("GitHub.deleteComment")(function* (access, { id }, _number, commentId) {
+      yield* ask(access, { method: "DELETE", path: `/repositories/${id}/issues/comments/${commentId}` })
+    }),
     setStatus
   }
 }

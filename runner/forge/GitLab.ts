@@ -234,6 +234,12 @@ export const gitLab: ForgeCalls = {
       body: { body }
     })
   }),
+  deleteComment: Effect.fn("GitLab.deleteComment")(function* (access, { id }, number, commentId) {
+    yield* ask(access, {
+      method: "DELETE",
+      path: `/projects/${id}/merge_requests/${number}/notes/${commentId}`
+    })
+  }),
   setStatus: Effect.fn("GitLab.setStatus")(function* (access, repository, number, commit, status) {
     const { head_pipeline, sha, source_branch, target_branch } = yield* mergeRequest(access, repository, number)
     // If the request omits the id of the merge request's own pipeline, GitLab creates a second pipeline for the status.

@@ -87,6 +87,15 @@ export const pullRequestPlanColumns: ReadonlyArray<string> = [
 export const mergeGroupColumns: ReadonlyArray<string> = [`ALTER TABLE pull_requests ADD COLUMN merge_group TEXT`]
 
 /**
+ * `repository` identifies the repository at its forge. Several Sources may follow one repository, and each has its own row of
+ * a pull request. Rows with the same Workspace, repository and ref are the same pull request.
+ */
+export const pullRequestRepositoryColumns: ReadonlyArray<string> = [
+  `ALTER TABLE pull_requests ADD COLUMN repository TEXT`,
+  `CREATE INDEX pull_requests_by_repository ON pull_requests (workspace_id, repository, ref) WHERE repository IS NOT NULL`
+]
+
+/**
  * The comment and the status of each pull request at its forge. `due` counts the reasons to send a report. Once a report has
  * covered all of these reasons, `taken` equals `due`.
  */

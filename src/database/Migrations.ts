@@ -57,6 +57,7 @@ import {
   pullRequestPlanColumns,
   pullRequestPolicyColumns,
   pullRequestReportTables,
+  pullRequestRepositoryColumns,
   pullRequestTables
 } from "../../schema/tables/PullRequestTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -204,7 +205,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0084_change_approvals": changeApprovalTables,
   "0085_shared_archives": sharedArchiveTables,
   "0086_merge_groups": mergeGroupColumns,
-  "0087_head_fetches": headFetchIndexes
+  "0087_head_fetches": headFetchIndexes,
+  "0088_pull_request_repositories": pullRequestRepositoryColumns
 }
 
 /** Raised if a newer release has written the database. */

@@ -7,6 +7,7 @@ const plansTest = "test/actors/commands/pull-request/HeadPlans.test.ts"
 const commentsFile = "actors/commands/pull-request-report/CommentLooks.ts"
 const reporterFile = "actors/commands/pull-request-report/PullRequestReporter.ts"
 const reporterTest = "test/actors/commands/pull-request-report/PullRequestReporter.test.ts"
+const sharedTest = "test/actors/commands/pull-request-report/SharedRepository.test.ts"
 const commentFile = "actors/commands/pull-request-report/PullRequestComment.ts"
 const commentTest = "test/actors/commands/pull-request-report/PullRequestComment.test.ts"
 const groupsFile = "actors/ledger/pull-request/MergeGroups.ts"
@@ -162,16 +163,58 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
   {
     name: "reports: the repository is found by its id",
     file: reporterFile,
-    text: "return yield* repository_id === null",
-    broken: 'return yield* repository_id !== ""',
+    text: "return id === null ? forge.repository",
+    broken: 'return id !== "" ? forge.repository',
     test: reporterTest
   },
   {
-    name: "reports: the comment of another Connection is not edited",
+    name: "reports: the comment of another account is removed",
     file: reporterFile,
-    text: "if (report.connection_id === connectionId) return report",
-    broken: "if (report.connection_id !== null || connectionId === null) return report",
+    text: 'if (refusal === "forbidden") yield*',
+    broken: 'if (refusal === "missing") yield*',
     test: reporterTest
+  },
+  {
+    name: "reports: only the first row of a pull request is reported",
+    file: reporterFile,
+    text: "if (rows[0]?.id !== id) return yield* work.wake",
+    broken: "if (rows[0]?.id === undefined) return yield* work.wake",
+    test: sharedTest
+  },
+  {
+    name: "reports: a comment that another Source wrote unrecorded is found",
+    file: reporterFile,
+    text: "if (comment_id !== null || connection_id === source.forge_connection_id) return comment_id",
+    broken: 'if (comment_id !== "" || connection_id === source.forge_connection_id) return comment_id',
+    test: sharedTest
+  },
+  {
+    name: "reports: the status waits for a Source that has not seen the head",
+    file: "actors/commands/pull-request-report/ReportFacts.ts",
+    text: 'isLate: shown.state === "open" &&',
+    broken: 'isLate: shown.state !== "open" &&',
+    test: sharedTest
+  },
+  {
+    name: "reports: a look makes other Sources of the repository look",
+    file: "actors/ledger/pull-request/PullRequestStore.ts",
+    text: "if (changed.some(({ isDue }) => isDue)) yield*",
+    broken: "if (changed.length < 0) yield*",
+    test: "test/actors/commands/pull-request/SharedLooks.test.ts"
+  },
+  {
+    name: "reports: a change of a Source makes its reports due",
+    file: "actors/commands/source/SourceActor.ts",
+    text: "yield* markReportsOfSource(yield* SqlClient.SqlClient, id)",
+    broken: "void markReportsOfSource",
+    test: sharedTest
+  },
+  {
+    name: "reports: a rotated Connection makes reports due",
+    file: "actors/ledger/pull-request-report/ReportMarks.ts",
+    text: "WHERE b.connection_id = ${connectionId} AND",
+    broken: "WHERE b.connection_id <> ${connectionId} AND",
+    test: "test/actors/ledger/pull-request-report/ReportMarks.test.ts"
   },
   {
     name: "merge queues: a head from elsewhere needs a permission for its present commit",

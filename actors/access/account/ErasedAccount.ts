@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { now } from "../../base/Identity.ts"
 import { forgetNoticeMails } from "../../base/notice/NoticeMailChoices.ts"
 import { StoredUser } from "./UserRow.ts"
+import { markReportsOfAccount } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 /**
  * Erases the account's personal data and sign-in methods, in the caller's transaction. Keeps the row, because the operation
@@ -33,4 +34,5 @@ export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string
     updated_at: at
   } as const
   yield* sql`UPDATE users SET ${StoredUser.changes(sql, { ...gone, status: "deleted" })} WHERE subject = ${subject}`
+  yield* markReportsOfAccount(sql, subject)
 }, Effect.orDie)

@@ -14,6 +14,7 @@ import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
 import { AddressProof } from "../../../schema/records/Invitation.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
+import { markReportsOfAccount } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 /** Identities at upstream providers that can sign in to an account. */
 export const UpstreamIdentityRow = table("upstream_identities", {
@@ -169,6 +170,8 @@ export class UpstreamIdentities extends Context.Service<
             last_used_at: at
           })} ON CONFLICT DO NOTHING RETURNING subject`
           if (taken.length === 0) return yield* refusedFor("other_identity")
+          // The authors of commits are found by their addresses.
+          yield* markReportsOfAccount(sql, subject)
           yield* audit.append({
             workspaceId: null,
             actor: { kind: "user", subject },
@@ -237,6 +240,7 @@ export class UpstreamIdentities extends Context.Service<
           if (row === undefined) return yield* notFound("Identity")
           yield* sql`DELETE FROM upstream_identities
             WHERE issuer = ${row.issuer} AND upstream_subject = ${row.upstreamSubject} AND subject = ${subject}`
+          yield* markReportsOfAccount(sql, subject)
           yield* Effect.provideService(requireSignInMethod(subject, offered), SqlClient.SqlClient, sql)
           yield* notices.write(subject, "identity_unlinked", row.issuer)
           yield* audit.append({

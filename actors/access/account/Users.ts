@@ -14,6 +14,7 @@ import { newId, now } from "../../base/Identity.ts"
 import { Grants } from "../issuer/Grants.ts"
 import { AccountNotices } from "./AccountNotices.ts"
 import { PasswordRow, StoredUser } from "./UserRow.ts"
+import { markReportsOfAccount } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 export const User = Schema.Struct({
   subject: Subject,
@@ -244,6 +245,8 @@ export class Users extends Context.Service<
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`
               yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`
+              // The authors of commits are found by their addresses.
+              yield* markReportsOfAccount(sql, subject)
             })
           )
         }),
@@ -272,6 +275,7 @@ export class Users extends Context.Service<
         setStatus: Effect.fn("Users.setStatus")(function* (context, subject, status) {
           const update = Effect.fnUntraced(function* () {
             yield* sql`UPDATE users SET status = ${status}, updated_at = ${yield* now} WHERE subject = ${subject}`
+            yield* markReportsOfAccount(sql, subject)
             if (status !== "disabled") return
             yield* endSessions(subject)
             // Deletes unused links, because they could otherwise open the account after it has been unlocked.

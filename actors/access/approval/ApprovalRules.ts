@@ -16,6 +16,7 @@ import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows, type PageRequest } from "../../base/paging/RowPages.ts"
 import { type OwnerScope, requireOwner } from "../team/Teams.ts"
 import { ApprovalRuleRow } from "./ApprovalRows.ts"
+import { markReportsOfWorkspace } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 const decode = storedRecord(ApprovalRule)
 
@@ -179,6 +180,7 @@ export class ApprovalRules extends Context.Service<
             ...changed(rule)
           }
           yield* Effect.orDie(sql`INSERT INTO approval_rules ${ApprovalRuleRow.values(sql, row)}`)
+          yield* markReportsOfWorkspace(sql, scope.workspaceId)
           yield* audited(context, "approval_rule.create", row)
           yield* reported(context, "created", row)
           return toApprovalRule(row)
@@ -189,6 +191,7 @@ export class ApprovalRules extends Context.Service<
           const before = yield* find(scope, id)
           const row: ApprovalRuleRow = { ...before, ...changed(change), updated_at: yield* now }
           yield* Effect.orDie(sql`UPDATE approval_rules SET ${ApprovalRuleRow.changes(sql, row)} WHERE id = ${id}`)
+          yield* markReportsOfWorkspace(sql, scope.workspaceId)
           yield* audited(context, "approval_rule.update", row)
           yield* reported(context, "updated", row)
           return toApprovalRule(row)
@@ -197,6 +200,7 @@ export class ApprovalRules extends Context.Service<
           yield* allowed(scope)
           const row = yield* find(scope, id)
           yield* Effect.orDie(sql`DELETE FROM approval_rules WHERE id = ${id}`)
+          yield* markReportsOfWorkspace(sql, scope.workspaceId)
           yield* audited(context, "approval_rule.remove", row)
           yield* reported(context, "removed", row)
         }, transaction(sql))

@@ -1,4 +1,4 @@
-import { markReports } from "../../ledger/pull-request-report/PullRequestReports.ts"
+import { markReports } from "../../ledger/pull-request-report/ReportMarks.ts"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"

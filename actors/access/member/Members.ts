@@ -20,6 +20,7 @@ import { unconfirmedMember } from "./ExistingMember.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
 import { rowShape } from "../../base/database/Table.ts"
+import { markReportsOfWorkspace } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 const TokenShape = rowShape({
   token_id: AccessTokenId,
@@ -298,6 +299,7 @@ const make = Effect.gen(function* () {
       updated_at: yield* now
     })}
       WHERE workspace_id = ${scope.workspaceId} AND subject = ${subject}`
+    yield* markReportsOfWorkspace(sql, scope.workspaceId)
     return toMember(yield* readRow(scope.workspaceId, subject))
   })
 

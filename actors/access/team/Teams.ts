@@ -20,6 +20,7 @@ import { Role } from "../../../schema/records/Workspace.ts"
 import { type RowOf, table } from "../../base/database/Table.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 import { refuseArchived } from "../../ledger/workspace/Projects.ts"
+import { markReportsOfWorkspace } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 /** The Workspace, and the person who makes the change. */
 export interface OwnerScope {
@@ -220,6 +221,7 @@ export class Teams extends Context.Service<
           }
           yield* Effect.orDie(sql`INSERT INTO teams ${TeamRow.values(sql, row)}`)
           const made = yield* fill(scope, row, team)
+          yield* markReportsOfWorkspace(sql, scope.workspaceId)
           yield* audited(context, "team.create", row, words(made))
           return made
         }, transaction(sql)),
@@ -230,6 +232,7 @@ export class Teams extends Context.Service<
           const row: TeamRow = { ...before, name: change.name ?? before.name, updated_at: yield* now }
           yield* Effect.orDie(sql`UPDATE teams SET ${TeamRow.changes(sql, row)} WHERE id = ${id}`)
           const made = yield* fill(scope, row, change)
+          yield* markReportsOfWorkspace(sql, scope.workspaceId)
           yield* audited(context, "team.update", row, words(made))
           return made
         }, transaction(sql)),
@@ -243,6 +246,7 @@ export class Teams extends Context.Service<
           yield* Effect.orDie(sql`DELETE FROM team_members WHERE team_id = ${id}`)
           yield* Effect.orDie(sql`DELETE FROM team_grants WHERE team_id = ${id}`)
           yield* Effect.orDie(sql`DELETE FROM teams WHERE id = ${id}`)
+          yield* markReportsOfWorkspace(sql, scope.workspaceId)
           yield* audited(context, "team.remove", row, { name: row.name })
         }, transaction(sql))
       })

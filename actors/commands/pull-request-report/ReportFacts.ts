@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { CapsuleId, ProjectId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, ProjectId, PullRequestId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { DiffersFrom } from "../../../schema/records/CarryOver.ts"
 import { changesSomething } from "../../../schema/records/PlanDetails.ts"
 import { type Run, RunStatus } from "../../../schema/records/Run.ts"
@@ -37,6 +37,7 @@ const differencesOf = (
 
 const Judged = rowShape({
   id: CapsuleId,
+  pull_request_id: PullRequestId,
   name: Schema.String,
   environment: Schema.String,
   project_id: Schema.NullOr(ProjectId),
@@ -61,13 +62,15 @@ const kinds = [
 ] as const
 
 /** Returns the facts of a static review, with those of all modules combined. */
-const factsOf = (review: StaticReview): ReadonlyArray<ReportedFact> =>
+const factsOf = (modules: StaticReview["modules"]): ReadonlyArray<ReportedFact> =>
   kinds.flatMap(([field, kind]) => {
-    const namesOf = (side: "added" | "removed") =>
-      review.modules.flatMap((one) => one[field][side].map(({ name }) => name))
+    const namesOf = (side: "added" | "removed") => modules.flatMap((one) => one[field][side].map(({ name }) => name))
     const [added, removed] = [namesOf("added"), namesOf("removed")]
     return added.length + removed.length === 0 ? [] : [{ kind, added, removed }]
   })
+
+const unreadText = ({ merge_group }: Pick<PullRequestRow, "merge_group">) =>
+  `svc reads the files of this ${merge_group === null ? "pull request" : "merge group"}.`
 
 /**
  * Returns the reason why svc does not know yet which Capsules use the changed files, or `undefined` if it has read the
@@ -79,14 +82,38 @@ const unreadOf = (
 ): string | undefined => {
   if (row.review !== null || touched > 0 || row.state !== "open" || row.error_code === unfollowedBase) return undefined
   if (row.error_message !== null) return `svc could not read the files yet: ${row.error_message}`
-  return `svc reads the files of this ${row.merge_group === null ? "pull request" : "merge group"}.`
+  return unreadText(row)
+}
+
+/** A Source's row of the pull request. `follows` is false if svc will not look for newer heads for this Source. */
+export interface CoveredRow {
+  readonly row: PullRequestRow
+  readonly follows: boolean
+}
+
+/**
+ * Sources look at the repository at different times. Returns the rows that have seen the same head and base, and whether another
+ * row will see them later.
+ */
+const coveredOf = (shown: PullRequestRow, rows: ReadonlyArray<CoveredRow>) => {
+  const isCurrent = ({ row }: CoveredRow) =>
+    row.id === shown.id ||
+    (row.head_commit === shown.head_commit && row.base_branch === shown.base_branch && row.state !== "closed")
+  return {
+    current: rows.filter(isCurrent).map(({ row }) => row),
+    isLate: shown.state === "open" && rows.some((one) => one.follows && !isCurrent(one))
+  }
 }
 
 /** Reads the facts for a report from redacted records. Reads no logs and no values. */
 export class ReportFacts extends Context.Service<
   ReportFacts,
   {
-    readonly read: (row: PullRequestRow) => Effect.Effect<PullRequestReport & { readonly handle: string }>
+    /** Covers the Capsules of all these rows of one pull request. `row` says where the pull request is. */
+    readonly read: (
+      row: PullRequestRow,
+      rows: ReadonlyArray<CoveredRow>
+    ) => Effect.Effect<PullRequestReport & { readonly handle: string }>
   }
 >()("svc/actors/commands/pull-request-report/ReportFacts") {
   static readonly layer = Layer.effect(
@@ -105,9 +132,9 @@ export class ReportFacts extends Context.Service<
        * Finds the lane's plan after the merge: the plan of the merge commit or, if there is none, the newest plan created
        * since the merge.
        */
-      const planAfter = Effect.fnUntraced(function* (row: PullRequestRow, capsuleId: CapsuleId) {
+      const planAfter = Effect.fnUntraced(function* (row: PullRequestRow, judged: RowOf<typeof Judged.columns>) {
         const [found] = yield* Found.rows(sql)`SELECT l.id FROM pull_requests p
-          JOIN pull_request_capsules j ON j.pull_request_id = p.id AND j.capsule_id = ${capsuleId}
+          JOIN pull_request_capsules j ON j.pull_request_id = ${judged.pull_request_id} AND j.capsule_id = ${judged.id}
           JOIN runs l ON l.id = ${sql.literal(planAfterMerge)} WHERE p.id = ${row.id}`
         return yield* runWith(found?.id)
       })
@@ -158,7 +185,7 @@ export class ReportFacts extends Context.Service<
         at: string
       ) {
         const speculative = yield* runWith(judged.run_id)
-        const plan = yield* planAfter(row, judged.id)
+        const plan = yield* planAfter(row, judged)
         const queued = yield* queuedOf(row, speculative)
         const verdict = capsuleVerdict({
           speculative: speculative && { status: speculative.status, changes: changesSomething(speculative) },
@@ -190,14 +217,19 @@ export class ReportFacts extends Context.Service<
         return { capsule, base: speculative?.base, differences }
       })
 
-      const read = Effect.fn("ReportFacts.read")(function* (row: PullRequestRow) {
+      const read = Effect.fn("ReportFacts.read")(function* (row: PullRequestRow, rows: ReadonlyArray<CoveredRow>) {
         const [workspace] = yield* Handle.rows(sql)`SELECT handle FROM workspaces WHERE id = ${row.workspace_id}`
         const handle = workspace?.handle ?? ""
         const at = `${baseUrl}/w/${handle}`
-        const judged = yield* Judged.rows(sql)`SELECT c.id, c.name, c.environment, c.project_id, c.workspace_id,
+        const { current, isLate } = coveredOf(row, rows)
+        const ids = current.map(({ id }) => id)
+        const judged = yield* Judged.rows(
+          sql
+        )`SELECT c.id, j.pull_request_id, c.name, c.environment, c.project_id, c.workspace_id,
             j.touched, j.run_id, j.refusal_message
           FROM pull_request_capsules j JOIN capsules c ON c.id = j.capsule_id
-          WHERE j.pull_request_id = ${row.id} AND j.head_commit = ${row.head_commit} AND j.touched = 1 ORDER BY c.name, c.environment, c.id`
+          WHERE ${sql.in("j.pull_request_id", ids)} AND j.head_commit = ${row.head_commit} AND j.touched = 1
+          ORDER BY c.name, c.environment, c.id`
         const all = yield* Effect.forEach(judged, (one) => reported(row, one, at))
         const isPlanned = judged.some(({ run_id }) => run_id !== null)
         return {
@@ -206,7 +238,10 @@ export class ReportFacts extends Context.Service<
           headCommit: row.head_commit,
           state: row.state,
           mergeGroup: mergeGroupOf(row),
-          unread: unreadOf(row, judged.length),
+          unread: current
+            .map((one) => unreadOf(one, judged.filter(({ pull_request_id }) => pull_request_id === one.id).length))
+            .concat(isLate ? [unreadText(row)] : [])
+            .find((reason) => reason !== undefined),
           base:
             row.base_branch === null
               ? undefined
@@ -216,7 +251,9 @@ export class ReportFacts extends Context.Service<
                   behind: behindText(all.map(({ base }) => base))
                 },
           capsules: all.map(({ capsule }) => capsule),
-          review: row.review === null || isPlanned ? [] : factsOf(StaticReviewJson.read(row.review)),
+          review: isPlanned
+            ? []
+            : factsOf(current.flatMap(({ review }) => (review === null ? [] : StaticReviewJson.read(review).modules))),
           differences: all.flatMap(({ differences }) => differences)
         }
       }, Effect.orDie)

@@ -19,6 +19,7 @@ import type { SourceRow } from "../../ledger/source/SourceRow.ts"
 import { type DueLook, PullRequestStore } from "../../ledger/pull-request/PullRequestStore.ts"
 import { type Ended, seenInRefs, seenOnForge } from "../../ledger/pull-request/SeenPullRequests.ts"
 import type { Queues } from "../../ledger/pull-request/MergeGroups.ts"
+import { repositoryKey, repositoryOfOther } from "../../ledger/pull-request/SamePullRequest.ts"
 import { baseRefOf } from "../../ledger/pull-request/BaseLane.ts"
 
 const codeOf = (error: { readonly _tag: string } | LaneUnavailable) =>
@@ -131,7 +132,8 @@ export class PullRequestLooks extends Context.Service<
         })
         // Only GitHub uses these names for merge queue branches. On other forges, branches with these names are ordinary
         // branches.
-        return { sighting, queues: kind === "github" ? heads : noQueues }
+        const key = repositoryKey(place.access, repository.id)
+        return { sighting, queues: kind === "github" ? heads : noQueues, repository: key }
       })
 
       /** Reads the repository. If the forge is unreachable, uses only the refs. */
@@ -172,7 +174,8 @@ export class PullRequestLooks extends Context.Service<
             fromNumber,
             forgeFault: fault,
             // If there is no forge, no merge queue waits for a status.
-            queues: onForge === undefined && trustsKnown ? undefined : (onForge?.queues ?? noQueues)
+            queues: onForge === undefined && trustsKnown ? undefined : (onForge?.queues ?? noQueues),
+            repository: onForge?.repository ?? (trustsKnown ? undefined : yield* repositoryOfOther(sql, current))
           })
         })
         yield* transaction(sql)(settle)

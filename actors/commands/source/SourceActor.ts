@@ -46,6 +46,7 @@ import { laneOf, queuedLook, type SyncRequest, syncSpec } from "./SyncRequest.ts
 import { noHookSecret, SourceStore, toSource } from "../../ledger/source/SourceStore.ts"
 import { stagedOf } from "../../ledger/source/StagedRows.ts"
 import { ReviewedRefsJson, SnapshotRow, SourceRow } from "../../ledger/source/SourceRow.ts"
+import { markReportsOfSource } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 const load = Effect.fnUntraced(function* (id: SourceId) {
   const row = yield* (yield* SourceStore).find(id)
@@ -251,6 +252,7 @@ const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   for (const table of ["deferred_syncs", "webhook_deliveries", "source_lanes"]) {
     yield* sql`DELETE FROM ${sql(table)} WHERE source_id = ${row.id}`
   }
+  yield* markReportsOfSource(sql, row.id)
   yield* (yield* PullRequestStore).close(row.id)
   const evidence = sql`SELECT c.adopted_snapshot_id AS id FROM capsules c WHERE c.source_id = ${row.id}
       AND c.adopted_snapshot_id IS NOT NULL
@@ -419,6 +421,7 @@ const actors = serve(SourceCommands, {
       if (request.pullRequests !== "off") yield* pullRequests.ask(row)
       yield* (yield* SqlClient.SqlClient).afterCommit((yield* DueWork).wake)
     }
+    yield* markReportsOfSource(yield* SqlClient.SqlClient, id)
     yield* (yield* SourceLanes).settleStatus(id)
     yield* audited(id, context, row.workspace_id, "source.update", {
       fields: Object.keys(request),

@@ -26,6 +26,7 @@ import {
   SettingsJson,
   UseJson
 } from "./ConnectionRow.ts"
+import { markReportsOfConnection } from "../../ledger/pull-request-report/ReportMarks.ts"
 
 const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
@@ -280,6 +281,7 @@ export class ConnectionStore extends Context.Service<
                 verified_at: at
               })
         })} WHERE ${unchanged(row)} RETURNING *`
+        yield* markReportsOfConnection(sql, row.id)
         return changed
       }, Effect.orDie)
 
@@ -298,12 +300,14 @@ export class ConnectionStore extends Context.Service<
           removed_at: at,
           updated_at: at
         })} WHERE ${unchanged(row)} RETURNING id`
+        yield* markReportsOfConnection(sql, row.id)
         return removed.length === 1
       }, Effect.orDie)
 
       const revoke = Effect.fnUntraced(function* (id: ConnectionId) {
         yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status: "revoked", sealed_values: null, updated_at: yield* now })}
           WHERE id = ${id}`
+        yield* markReportsOfConnection(sql, id)
       }, Effect.orDie)
 
       const confirmOrigins = Effect.fnUntraced(function* (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) {
@@ -312,6 +316,7 @@ export class ConnectionStore extends Context.Service<
           proposed_origins: null,
           updated_at: yield* now
         })} WHERE id = ${id} AND origins IS NULL`
+        yield* markReportsOfConnection(sql, id)
       }, Effect.orDie)
 
       const touch = Effect.fnUntraced(function* (id: ConnectionId) {

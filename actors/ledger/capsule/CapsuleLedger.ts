@@ -18,6 +18,7 @@ import { reportChange, reportUpdate, rowBefore } from "./CapsuleNotices.ts"
 import { StaleReasonsJson, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../../schema/tables/CapsuleTables.ts"
+import { markReportsOfCapsule, markReportsOfConsumers } from "../pull-request-report/ReportMarks.ts"
 
 /** Fields of a Capsule to insert. */
 export interface NewCapsule {
@@ -141,12 +142,14 @@ export class CapsuleLedger extends Context.Service<
           RETURNING id`
         if (moved.length !== 1) return false
         yield* reportChange(sql, Effect.succeed(expected), changes)
+        yield* markReportsOfCapsule(sql, expected.id)
         return true
       }, Effect.orDie)
 
       const annotate = Effect.fnUntraced(function* (id: CapsuleId | null, changes: Columns) {
         yield* reportChange(sql, rowBefore(sql, id), changes)
         yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })} WHERE id = ${id}`
+        if (id !== null) yield* markReportsOfCapsule(sql, id)
       }, Effect.orDie)
 
       const schedule = (id: CapsuleId, dueAt: string | null) =>
@@ -179,6 +182,7 @@ export class CapsuleLedger extends Context.Service<
         yield* sql`UPDATE capsules SET inputs_compared = 0 WHERE id IN (
           SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
           UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})`
+        yield* markReportsOfConsumers(sql, producerCapsuleId)
       }, Effect.orDie)
 
       const followDue: CapsuleLedger["Service"]["followDue"] = Effect.fnUntraced(function* ({

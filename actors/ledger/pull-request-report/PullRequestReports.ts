@@ -1,9 +1,10 @@
 import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { ConnectionId, PullRequestId, type RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { ConnectionId, PullRequestId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Timestamp } from "../../../schema/records/Primitives.ts"
 import { type ChangesOf, type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { now } from "../../base/Identity.ts"
+import { firstRow, isSamePullRequest } from "../pull-request/SamePullRequest.ts"
 
 /** The comment and the status that svc last wrote for each pull request on its forge. */
 export const PullRequestReportRow = table(
@@ -32,7 +33,7 @@ export const PullRequestReportRow = table(
 export type PullRequestReportRow = RowOf<typeof PullRequestReportRow.columns>
 
 /** Time after the merge during which a pull request's comment is updated with the lane's Runs. */
-const followedAfterMerge = Duration.days(30)
+export const followedAfterMerge = Duration.days(30)
 /** Minimum time between two edits of a comment, so that it is not edited for every Run. */
 const spacing = Duration.seconds(10)
 const longestWait = Duration.hours(1)
@@ -43,34 +44,39 @@ const longestWait = Duration.hours(1)
  */
 const seenText = `p.head_commit || ' ' || p.state || ' ' || COALESCE(p.base_commit, '') || ' ' || COALESCE(p.head_snapshot_id, '')
   || ' ' || COALESCE(p.planned_commit, '') || ' ' || p.attempt || ' ' || COALESCE(p.error_code, '')
+  || ' ' || COALESCE(p.merge_commit, '') || ' ' || COALESCE(p.base_branch, '') || ' ' || COALESCE(p.repository, '')
   || COALESCE(' ' || p.merge_group, '') || CASE WHEN p.merge_group IS NOT NULL AND p.due > 0 THEN ' busy' ELSE '' END`
-
-/**
- * Marks the reports that show this Run: the report of its pull request, and the reports of merged pull requests and of merge groups
- * that affect its Capsule. Call it in the transaction that changes the Run.
- */
-export const markReports = (sql: SqlClient.SqlClient, runId: RunId) =>
-  Effect.orDie(sql`UPDATE pull_request_reports SET due = due + 1 WHERE id IN (
-    SELECT coordinator_id FROM runs WHERE id = ${runId} AND coordinator_kind = 'pull_request'
-    UNION SELECT c.pull_request_id FROM runs r JOIN pull_request_capsules c ON c.capsule_id = r.capsule_id
-      JOIN pull_requests p ON p.id = c.pull_request_id
-        AND (p.state = 'merged' OR (p.state = 'open' AND p.merge_group IS NOT NULL))
-      WHERE r.id = ${runId} AND c.touched = 1)`)
 
 const Due = rowShape({ id: PullRequestId, workspace_id: WorkspaceId })
 
-const Seen = rowShape({ seen: Schema.String, workspace_id: WorkspaceId })
+const Seen = rowShape({ id: PullRequestId, seen: Schema.String, workspace_id: WorkspaceId })
 
-/** Together with `markReports`, the only writer of `pull_request_reports`. */
+/** The reasons for a report of one row of the pull request, as they were when the report began. */
+interface Begun {
+  readonly id: PullRequestId
+  readonly due: number
+  readonly seen: string
+}
+
+/** A report that has begun: the row that holds the comment, and the rows of all Sources that the report covers. */
+export interface BegunReport {
+  readonly row: PullRequestReportRow
+  /** The reports of the other rows, which may hold a comment that svc wrote before it knew that they are one pull request. */
+  readonly others: ReadonlyArray<PullRequestReportRow>
+  readonly begun: ReadonlyArray<Begun>
+}
+
+/** Together with `ReportMarks.ts`, the only writer of `pull_request_reports`. */
 export class PullRequestReports extends Context.Service<
   PullRequestReports,
   {
-    /** The pull requests with a due report. */
+    /** The pull requests with a due report. A pull request that several Sources follow is listed once, by its first row. */
     readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
-    /** Returns the report, and the current state of the pull request, which the report will show. */
-    readonly begin: (
-      id: PullRequestId
-    ) => Effect.Effect<{ readonly row: PullRequestReportRow; readonly seen: string } | undefined>
+    /**
+     * Returns the reports of these rows of one pull request, first row first, and the current state of each row, which the
+     * report will show.
+     */
+    readonly begin: (ids: ReadonlyArray<PullRequestId>) => Effect.Effect<BegunReport | undefined>
     /** Records the comment and status that were written to the forge. */
     readonly wrote: (
       id: PullRequestId,
@@ -79,8 +85,10 @@ export class PullRequestReports extends Context.Service<
         "comment_digest" | "comment_id" | "connection_id" | "repository_id" | "sent_at" | "status_digest"
       >
     ) => Effect.Effect<void>
+    /** Requests another report. */
+    readonly again: (id: PullRequestId) => Effect.Effect<void>
     /** Completes a report: clears the reasons that `begin` returned. */
-    readonly served: (begun: { readonly row: PullRequestReportRow; readonly seen: string }) => Effect.Effect<void>
+    readonly served: (report: BegunReport) => Effect.Effect<void>
     /** Records a failure. Repeats the report after `retryAfter` seconds or, if absent, with increasing delays. */
     readonly failed: (
       row: PullRequestReportRow,
@@ -99,27 +107,41 @@ export class PullRequestReports extends Context.Service<
       const due = Effect.gen(function* () {
         const at = yield* now
         const since = yield* later(Duration.negate(followedAfterMerge))
-        return yield* Due.rows(sql)`SELECT p.id, p.workspace_id
-          FROM sources s JOIN pull_requests p ON p.source_id = s.id
-          LEFT JOIN pull_request_reports r ON r.id = p.id
-          WHERE s.forge_connection_id IS NOT NULL AND s.removed_at IS NULL AND s.status <> 'disabled'
-            AND ((p.due = 0 AND p.head_snapshot_id IS NOT NULL)
-              OR (p.merge_group IS NOT NULL AND (p.due = 0 OR r.id IS NULL)))
-            AND (p.state = 'open' OR (p.state = 'merged' AND r.id IS NOT NULL AND p.closed_at > ${since}))
-            AND (r.id IS NULL OR r.due <> r.taken OR r.seen <> ${sql.literal(seenText)})
-            AND COALESCE(r.next_at, '') <= ${at}
-          ORDER BY p.id LIMIT 100`
+        // A Source without a forge Connection is reported by another Source of the same repository.
+        return yield* Due.rows(sql)`SELECT DISTINCT d.id, d.workspace_id
+          FROM (SELECT ${sql.literal(firstRow)} AS id, p.workspace_id
+            FROM sources s JOIN pull_requests p ON p.source_id = s.id
+            LEFT JOIN pull_request_reports r ON r.id = p.id
+            WHERE s.removed_at IS NULL AND s.status <> 'disabled'
+              AND (s.forge_connection_id IS NOT NULL OR EXISTS (SELECT 1 FROM pull_requests q
+                JOIN sources o ON o.id = q.source_id WHERE ${sql.literal(isSamePullRequest)}
+                  AND o.forge_connection_id IS NOT NULL AND o.removed_at IS NULL AND o.status <> 'disabled'))
+              AND ((p.due = 0 AND p.head_snapshot_id IS NOT NULL)
+                OR (p.merge_group IS NOT NULL AND (p.due = 0 OR r.id IS NULL)))
+              AND (p.state = 'open' OR (p.state = 'merged' AND r.id IS NOT NULL AND p.closed_at > ${since}))
+              AND (r.id IS NULL OR r.due <> r.taken OR r.seen <> ${sql.literal(seenText)})) d
+          LEFT JOIN pull_request_reports l ON l.id = d.id
+          WHERE COALESCE(l.next_at, '') <= ${at}
+          ORDER BY d.id LIMIT 100`
       }).pipe(Effect.orDie)
 
-      const begin = Effect.fnUntraced(function* (id: PullRequestId) {
-        const [found] = yield* Seen.rows(sql)`SELECT ${sql.literal(seenText)} AS seen, p.workspace_id
-          FROM pull_requests p WHERE p.id = ${id}`
-        if (found === undefined) return undefined
-        const { seen, workspace_id } = found
-        yield* sql`INSERT INTO pull_request_reports ${PullRequestReportRow.values(sql, { id, workspace_id, seen: "" })}
-          ON CONFLICT DO NOTHING`
-        const [row] = yield* PullRequestReportRow.rows(sql)`SELECT * FROM pull_request_reports WHERE id = ${id}`
-        return row === undefined ? undefined : { row, seen }
+      const begin = Effect.fnUntraced(function* (ids: ReadonlyArray<PullRequestId>) {
+        const found = yield* Seen.rows(sql)`SELECT p.id, ${sql.literal(seenText)} AS seen, p.workspace_id
+          FROM pull_requests p WHERE ${sql.in("p.id", ids)}`
+        for (const { id, workspace_id } of found) {
+          yield* sql`INSERT INTO pull_request_reports ${PullRequestReportRow.values(sql, { id, workspace_id, seen: "" })}
+            ON CONFLICT DO NOTHING`
+        }
+        const rows = yield* PullRequestReportRow.rows(
+          sql
+        )`SELECT * FROM pull_request_reports WHERE ${sql.in("id", ids)}`
+        const row = rows.find(({ id }) => id === ids[0])
+        if (row === undefined) return undefined
+        const begun = rows.flatMap(({ due, id }) => {
+          const seen = found.find((one) => one.id === id)?.seen
+          return seen === undefined ? [] : [{ id, due, seen }]
+        })
+        return { row, others: rows.filter((one) => one !== row), begun } satisfies BegunReport
       }, Effect.orDie)
 
       const change = (id: PullRequestId, columns: ChangesOf<typeof PullRequestReportRow>) =>
@@ -133,10 +155,10 @@ export class PullRequestReports extends Context.Service<
         due,
         begin,
         wrote: change,
-        served: Effect.fnUntraced(function* ({ row, seen }) {
+        again: (id) => Effect.asVoid(Effect.orDie(sql`UPDATE pull_request_reports SET due = due + 1 WHERE id = ${id}`)),
+        served: Effect.fnUntraced(function* ({ begun, row }) {
+          for (const { due, id, seen } of begun) yield* change(id, { taken: due, seen })
           yield* change(row.id, {
-            taken: row.due,
-            seen,
             failures: 0,
             error_code: null,
             error_message: null,

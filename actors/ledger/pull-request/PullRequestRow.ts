@@ -68,7 +68,9 @@ export const PullRequestRow = table(
     /**
      * For a merge group, the numbers of the pull requests whose merge is being tested. `NULL` for an ordinary pull request.
      */
-    merge_group: Schema.NullOr(MergeGroupJson)
+    merge_group: Schema.NullOr(MergeGroupJson),
+    /** The repository at its forge (`repositoryKey`), or `NULL` while svc has not read it there. */
+    repository: Schema.NullOr(Schema.String)
   },
   ["due", "sync_attempts", "attempt"]
 )

@@ -8,8 +8,10 @@ import { type ChangesOf, rowShape } from "../../base/database/Table.ts"
 import { newId, now } from "../../base/Identity.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { ListedPullRequest, PullRequestCapsuleRow, PullRequestLookRow, PullRequestRow } from "./PullRequestRow.ts"
+import { isSamePullRequest } from "./SamePullRequest.ts"
 import { mergeGroupChanges, type Queues } from "./MergeGroups.ts"
 import { pullRequestChanges, type Sighting, unread } from "./SeenPullRequests.ts"
+import { markReport } from "../pull-request-report/ReportMarks.ts"
 
 /** Time between two scheduled polls. It doubles after each failure, up to about five hours. */
 const lookMillis = Duration.toMillis(Duration.minutes(5))
@@ -42,6 +44,8 @@ interface Seen {
    * The commits of the repository's merge queues. If `undefined`, the commits are unknown and svc keeps the recorded ones.
    */
   readonly queues: Queues | undefined
+  /** The repository at its forge, if the poll has read it there. */
+  readonly repository: string | undefined
 }
 
 /** The effect of a head on a Capsule. */
@@ -77,6 +81,8 @@ export class PullRequestStore extends Context.Service<
     /** Closes every pull request of a removed Source, and stops the polls. */
     readonly close: (sourceId: SourceId) => Effect.Effect<void>
     readonly due: Effect.Effect<ReadonlyArray<{ readonly id: PullRequestId; readonly workspace_id: WorkspaceId }>>
+    /** Records the repository of a Source's pull requests at its forge. */
+    readonly located: (sourceId: SourceId, repository: string) => Effect.Effect<void>
     readonly find: (id: PullRequestId) => Effect.Effect<PullRequestRow | undefined>
     /** Returns the pull requests of a Source, but not its merge groups. */
     readonly known: (sourceId: SourceId) => Effect.Effect<ReadonlyArray<ListedPullRequest>>
@@ -167,6 +173,12 @@ const make = Effect.gen(function* () {
   const mark = (id: PullRequestId) =>
     Effect.asVoid(Effect.orDie(sql`UPDATE pull_requests SET due = due + 1 WHERE id = ${id}`))
 
+  const located = (sourceId: SourceId, repository: string) =>
+    Effect.asVoid(
+      Effect.orDie(sql`UPDATE pull_requests SET repository = ${repository}
+        WHERE source_id = ${sourceId} AND (repository IS NULL OR repository <> ${repository})`)
+    )
+
   const appear = Effect.fnUntraced(function* (
     look: DueLook,
     one: Pick<PullRequestRow, "fork" | "head_commit" | "number" | "ref"> & ChangesOf<typeof PullRequestRow>
@@ -199,6 +211,13 @@ const make = Effect.gen(function* () {
     }
   })
 
+  /** Requests a poll by the other Sources of the repository that have not seen the present heads. */
+  const askOthers = (sourceId: SourceId) =>
+    Effect.orDie(sql`UPDATE pull_request_looks SET asked = asked + 1 WHERE source_id IN (
+      SELECT q.source_id FROM pull_requests p JOIN pull_requests q ON ${sql.literal(isSamePullRequest)}
+        WHERE p.source_id = ${sourceId} AND q.source_id <> ${sourceId} AND p.state = 'open'
+          AND (q.head_commit <> p.head_commit OR q.state <> p.state))`)
+
   const looked = Effect.fnUntraced(function* (look: DueLook, seen: Seen) {
     const at = yield* now
     const { appeared, changed } = pullRequestChanges(yield* known(look.id), seen.sighting, at)
@@ -211,6 +230,8 @@ const make = Effect.gen(function* () {
       if (isDue) yield* mark(row.id)
     }
     if (seen.queues !== undefined) yield* queueLooked(look, seen.queues)
+    if (seen.repository !== undefined) yield* located(look.id, seen.repository)
+    if (changed.some(({ isDue }) => isDue)) yield* askOthers(look.id)
     yield* nextInTurn(look.id, mostMarked)
     yield* sql`UPDATE pull_requests SET last_seen_at = ${at} WHERE source_id = ${look.id} AND state = 'open'`
     const before = yield* later(-Duration.toMillis(retention.pullRequestReview.after))
@@ -289,6 +310,7 @@ const make = Effect.gen(function* () {
         because: change.kind === "touched" ? change.because : null
       })}`
     }
+    yield* markReport(sql, row.id)
   }, Effect.orDie)
 
   const planned = Effect.fnUntraced(function* (
@@ -297,6 +319,7 @@ const make = Effect.gen(function* () {
   ) {
     yield* sql`UPDATE pull_request_capsules SET ${PullRequestCapsuleRow.changes(sql, columns)}
       WHERE pull_request_id = ${pull_request_id} AND capsule_id = ${capsule_id}`
+    yield* markReport(sql, pull_request_id)
   }, Effect.orDie)
 
   const unplanned = Effect.fnUntraced(function* ({ attempt, id }: Pick<PullRequestRow, "id" | "attempt">) {
@@ -319,6 +342,7 @@ const make = Effect.gen(function* () {
     dropped: (look) => settle(look, {}),
     judgeAgain,
     close,
+    located,
     due: Effect.orDie(
       DuePullRequest.rows(sql)`SELECT id, workspace_id FROM pull_requests WHERE due > 0
         UNION SELECT p.id, p.workspace_id FROM run_follow_due d JOIN runs r ON r.id = d.run_id

@@ -15,6 +15,7 @@ import {
   StaticReviewJson,
   toPullRequest
 } from "./PullRequestRow.ts"
+import { firstRow } from "./SamePullRequest.ts"
 import { PullRequests } from "./PullRequests.ts"
 
 const Judged = rowShape({ ...PullRequestCapsuleRow.columns, run_status: Schema.NullOr(RunStatus) })
@@ -92,7 +93,7 @@ export const layer = Layer.effect(
             "error_code",
             "error_message"
           )`SELECT sent_at, error_code, error_message
-            FROM pull_request_reports WHERE id = ${id}`
+            FROM pull_request_reports WHERE id = (SELECT ${sql.literal(firstRow)} FROM pull_requests p WHERE p.id = ${id})`
         )
         return {
           ...toPullRequest(row),

@@ -6,6 +6,7 @@ import { type RowOf, rowShape, table } from "../../base/database/Table.ts"
 import { SqlClient } from "effect/sql"
 import { newId, now } from "../../base/Identity.ts"
 import { HeldRecord, type RestoredRecords, ReviewItem } from "../../base/RestoredRecords.ts"
+import { markReportsOfAccount, markReportsOfWorkspace } from "../pull-request-report/ReportMarks.ts"
 
 /** The members of each Workspace. */
 export const MembershipRow = table("memberships", {
@@ -51,6 +52,7 @@ export const admitMember = Effect.fn("admitMember")(function* (member: {
     offered_role: member.offeredRole ?? null
   })} ON CONFLICT (workspace_id, subject) DO UPDATE SET role = excluded.role, status = excluded.status,
     left_at = excluded.left_at, updated_at = excluded.updated_at, offered_role = excluded.offered_role`
+  yield* markReportsOfWorkspace(sql, member.workspaceId)
 }, Effect.orDie)
 
 /** Updates an existing membership in the caller's transaction. Call it only after checking that the change is allowed. */
@@ -65,6 +67,7 @@ export const changeMember = Effect.fn("changeMember")(function* (
     updated_at: yield* now
   })}
     WHERE workspace_id = ${member.workspaceId} AND subject = ${member.subject}`
+  yield* markReportsOfWorkspace(sql, member.workspaceId)
 }, Effect.orDie)
 
 const OwnedAlone = rowShape({ handle: Schema.String })
@@ -95,13 +98,16 @@ export const endMemberships = Effect.fn("endMemberships")(function* (subject: st
     offered_role: null
   })}
     WHERE subject = ${subject} AND status <> 'suspended'`
+  yield* markReportsOfAccount(sql, subject)
 }, Effect.orDie)
 
 /** Reviews memberships after a restore. */
 export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
   const set = Effect.fnUntraced(function* (id: string, status: MemberStatus) {
-    yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status, updated_at: yield* now })}
-      WHERE id = ${id} AND status = 'unconfirmed'`
+    const [changed] = yield* MembershipRow.some(sql, "workspace_id")`UPDATE memberships
+      SET ${MembershipRow.changes(sql, { status, updated_at: yield* now })}
+      WHERE id = ${id} AND status = 'unconfirmed' RETURNING workspace_id`
+    if (changed !== undefined) yield* markReportsOfWorkspace(sql, changed.workspace_id)
   }, Effect.orDie)
 
   return {

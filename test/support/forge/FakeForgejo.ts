@@ -1,5 +1,6 @@
 import {
   commentMade,
+  commentRemoved,
   commentWith,
   type FakeAnswer,
   type FakeRequest,
@@ -111,11 +112,12 @@ const inRepository = (
       : scopeRefused("read:issue")
   }
   const [, commentId] = /^\/issues\/comments\/(\d+)$/.exec(rest) ?? []
-  if (commentId !== undefined && method === "PATCH") {
+  if (commentId !== undefined && (method === "PATCH" || method === "DELETE")) {
     const found = commentWith(repository, commentId)
     if (found === undefined) return notFound
     if (!may(token, "issue")) return scopeRefused("write:issue")
     if (found.author.id !== token.account.id) return { status: 403, body: { message: "not the poster" } }
+    if (method === "DELETE") return commentRemoved(repository, found)
     found.body = text(body["body"])
     return ok(comment(found))
   }

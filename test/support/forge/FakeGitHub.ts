@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { createPublicKey, verify } from "node:crypto"
 import {
   commentMade,
+  commentRemoved,
   commentWith,
   type FakeAnswer,
   type FakeRequest,
@@ -199,11 +200,12 @@ export const fakeGitHub = (state: ForgeState, app?: FakeApp) => {
         )
       )
     }
-    if (comment !== undefined && method === "PATCH") {
+    if (comment !== undefined && (method === "PATCH" || method === "DELETE")) {
       const found = commentWith(repository, comment)
       if (found === undefined) return notFound
       return needs("pull_requests=write", () => {
         if (found.author.id !== token.account.id) return denied("pull_requests=write")
+        if (method === "DELETE") return commentRemoved(repository, found)
         found.body = text(body["body"])
         return ok(commentBody(found))
       })

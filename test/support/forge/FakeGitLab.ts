@@ -1,5 +1,6 @@
 import {
   commentMade,
+  commentRemoved,
   commentWith,
   type FakeAnswer,
   type FakeRequest,
@@ -117,8 +118,9 @@ const inProject = (
     return may(token, "notes") ? made(note(commentMade(state, pr, token.account, text(body["body"])))) : forbidden
   }
   const found = commentWith(repository, within.slice("/notes/".length))
-  if (found === undefined || method !== "PUT") return notFound
+  if (found === undefined || (method !== "PUT" && method !== "DELETE")) return notFound
   if (!may(token, "notes") || found.author.id !== token.account.id) return forbidden
+  if (method === "DELETE") return commentRemoved(repository, found)
   found.body = text(body["body"])
   return ok(note(found))
 }

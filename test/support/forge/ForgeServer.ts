@@ -1,7 +1,15 @@
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { loopback } from "../LoopbackServer.ts"
-import type { FakeAccount, FakePullRequest, FakeRepository, FakeToken, ForgeState, ForgeTrouble } from "./ForgeState.ts"
+import type {
+  FakeAccount,
+  FakeComment,
+  FakePullRequest,
+  FakeRepository,
+  FakeToken,
+  ForgeState,
+  ForgeTrouble
+} from "./ForgeState.ts"
 
 /** A response of a fake forge. */
 export interface FakeAnswer {
@@ -56,6 +64,14 @@ export const commentWith = (repository: FakeRepository, id: string) => {
     if (comment !== undefined) return comment
   }
   return undefined
+}
+
+export const commentRemoved = (repository: FakeRepository, comment: FakeComment): FakeAnswer => {
+  for (const { comments } of repository.pullRequests.values()) {
+    const index = comments.indexOf(comment)
+    if (index >= 0) comments.splice(index, 1)
+  }
+  return { status: 204, body: {} }
 }
 
 export const may = (token: FakeToken, permission: string) => token.permissions.has(permission)

@@ -6,7 +6,10 @@ import { PullRequests } from "../../../../actors/ledger/pull-request/PullRequest
 import { RevisionPlans } from "../../../../actors/commands/revision-plan/RevisionPlans.ts"
 import { RevisionPlanCommands } from "../../../../schema/commands/RevisionPlanCommands.ts"
 import { RunCommands } from "../../../../schema/commands/RunCommands.ts"
-import { admin, ruled } from "../../support/ApprovalSteps.ts"
+import { Users } from "../../../../actors/access/account/Users.ts"
+import { ApprovalRules } from "../../../../actors/access/approval/ApprovalRules.ts"
+import { Members } from "../../../../actors/access/member/Members.ts"
+import { admin, ownerScope, ruled, subjectOf } from "../../support/ApprovalSteps.ts"
 import { DueWork } from "../../../../actors/base/DueWork.ts"
 import { KillPoint, type KillPointName } from "../../../../actors/base/KillPoint.ts"
 import { PullRequestReporter } from "../../../../actors/commands/pull-request-report/PullRequestReporter.ts"
@@ -24,6 +27,7 @@ import {
   PullRequestLookRow,
   PullRequestRow
 } from "../../../../actors/ledger/pull-request/PullRequestRow.ts"
+import { ConnectionCommands } from "../../../../schema/commands/ConnectionCommands.ts"
 import { CreateConnection } from "../../../../schema/api/ConnectionsApi.ts"
 import { SourceCommands } from "../../../../schema/commands/SourceCommands.ts"
 import type { ForgeKind } from "../../../../schema/records/Forge.ts"
@@ -237,10 +241,11 @@ describe("Pull request report", () => {
           "report.creating",
           "report.commented",
           "report.noted",
+          "report.status",
           "report.sent"
         ]
         for (const point of points) {
-          const { head, id, opened, report, state, take, takeUntil } = yield* worldOn(kind)
+          const { head, id, opened, report, sql, state, take, takeUntil } = yield* worldOn(kind)
           expect([point, yield* takeUntil(point)]).toEqual([point, true])
           yield* take(id)
           expect([point, own(opened).length]).toEqual([point, 1])
@@ -253,6 +258,25 @@ describe("Pull request report", () => {
           expect(own(opened)[0]?.body).toContain(commitOf(point).slice(0, 7))
           expect(state.statuses.at(-1)?.commit).toBe(commitOf(point))
           expect((yield* report)?.failures).toBe(0)
+
+          // After the merge there are two statuses.
+          const merge = commitOf(`merge ${point}`)
+          yield* sql`UPDATE pull_requests SET state = 'merged', merge_commit = ${merge},
+            closed_at = ${new Date().toISOString()} WHERE id = ${id}`
+          const ofMerge = () => state.statuses.filter(({ commit }) => commit === merge)
+          yield* takeUntil(point)
+          if (point === "report.status") {
+            expect(state.statuses.at(-1)).toMatchObject({ commit: opened.headCommit })
+            expect(ofMerge()).toEqual([])
+          }
+          yield* take(id)
+          expect([point, own(opened).length]).toEqual([point, 1])
+          expect(own(opened)[0]?.body).toStartWith("**1 Capsule: 1 planning.**")
+          expect(ofMerge().at(-1)?.description).toBe("1 Capsule: 1 planning.")
+          if (kind !== "gitlab") {
+            const ofHead = state.statuses.findLast(({ commit }) => commit === opened.headCommit)
+            expect(ofHead?.description).toBe("1 Capsule: 1 planning.")
+          }
         }
       })
     )
@@ -441,10 +465,10 @@ describe("Pull request report", () => {
   )
 
   tests.live(
-    "a report that uses another Connection creates a separate comment, and does not change the earlier comment",
+    "a report that uses another account replaces its comment, or leaves it if the earlier Connection was revoked",
     () =>
       Effect.gen(function* () {
-        const { address, capsule, context, id, opened, repository, state, take } = yield* world
+        const { address, capsule, connection, context, id, opened, repository, state, take } = yield* world
         yield* take(id)
         const before = own(opened)[0]?.body
         const other = { id: 17, login: "second-robot" }
@@ -465,8 +489,16 @@ describe("Pull request report", () => {
         yield* (yield* SourceCommands).Update(capsule.sourceId, { context, request: { forgeConnectionId: second.id } })
         yield* take(id)
         yield* take(id)
-        expect(opened.comments.map(({ author }) => author.id)).toEqual([robot.id, other.id])
-        expect(own(opened)[0]?.body).toBe(before)
+        expect(opened.comments.map(({ author }) => author.id)).toEqual([other.id])
+        expect(opened.comments[0]?.body).toBe(before ?? "")
+        // The first account cannot remove a comment of a Connection that is revoked.
+        yield* (yield* ConnectionCommands).Revoke(second.id, { context })
+        yield* (yield* SourceCommands).Update(capsule.sourceId, {
+          context,
+          request: { forgeConnectionId: connection.id }
+        })
+        yield* take(id)
+        expect(opened.comments.map(({ author }) => author.id)).toEqual([other.id, robot.id])
       })
   )
 
@@ -476,7 +508,7 @@ describe("Pull request report", () => {
       Effect.gen(function* () {
         const { capsule, context, forgeUrl, gitUrl, id, opened, report, servedAt, sql, state, take } = yield* world
         const { commit, moveBranch } = yield* TestPlane
-        yield* ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
+        const rule = yield* ruled({ approvers: 1, planAuthorCounts: false, carryOver: "approval" })
         const lane = capsule.adoptedSourceRevision?.ref ?? ""
         yield* servedAt(gitUrl)
         yield* moveBranch(`${lane}-change`, capsule.adoptedSourceRevision?.resolvedCommit)
@@ -495,9 +527,10 @@ describe("Pull request report", () => {
         yield* servedAt(forgeUrl)
         yield* take(id)
         expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 planned.")
+        const approving = yield* admin
         const before = (yield* report)?.due
         yield* (yield* RunCommands).ApproveChange(change.id, {
-          context: yield* admin,
+          context: approving,
           planDigest: change.planDigest ?? "",
           changeDigest: change.changeDigest ?? ""
         })
@@ -506,12 +539,19 @@ describe("Pull request report", () => {
         expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 approved.")
         expect(own(opened)[0]?.body).toContain((change.changeDigest ?? "").replace("hmac-sha256:", "").slice(0, 12))
 
-        // One approval is not enough for a rule that needs two.
-        const reported = Effect.fnUntraced(function* (approvers: number) {
-          yield* sql`UPDATE approval_rules SET approvers = ${approvers}`
-          yield* sql`UPDATE pull_request_reports SET due = due + 1 WHERE id = ${id}`
+        // Every change makes a report due by itself.
+        const shownNext = Effect.gen(function* () {
+          const row = yield* report
+          expect(row?.due).toBeGreaterThan(row?.taken ?? 0)
           yield* take(id)
           return state.statuses.at(-1)?.description
+        })
+        const scope = yield* ownerScope
+
+        // One approval is not enough for a rule that needs two.
+        const reported = Effect.fnUntraced(function* (approvers: number) {
+          yield* (yield* ApprovalRules).update(context, scope, rule.id, { approvers })
+          return yield* shownNext
         })
         const reads = yield* PullRequestReads
         expect(yield* reported(2)).toBe("1 Capsule: 1 planned.")
@@ -520,9 +560,18 @@ describe("Pull request report", () => {
         expect(yield* reported(1)).toBe("1 Capsule: 1 approved.")
         expect(yield* reads.read(id)).toMatchObject({ capsules: [{ verdict: "approved" }] })
         // The approver loses the role that the rule requires.
-        yield* sql`UPDATE memberships SET role = 'member' WHERE subject IN (SELECT subject FROM change_approvals)`
+        const acting = { workspaceId: scope.workspaceId, acting: { subject: scope.subject } }
+        const approver = subjectOf(approving)
+        const members = yield* Members
+        yield* members.update(context, acting, approver, { role: "member" })
         expect(yield* reads.read(id)).toMatchObject({ capsules: [{ verdict: "planned" }], counts: { planned: 1 } })
-        yield* sql`UPDATE memberships SET role = 'admin' WHERE subject IN (SELECT subject FROM change_approvals)`
+        expect(yield* shownNext).toBe("1 Capsule: 1 planned.")
+        yield* members.update(context, acting, approver, { role: "admin" })
+        expect(yield* shownNext).toBe("1 Capsule: 1 approved.")
+        yield* (yield* Users).setStatus(context, approver, "disabled")
+        expect(yield* shownNext).toBe("1 Capsule: 1 planned.")
+        yield* (yield* Users).setStatus(context, approver, "active")
+        expect(yield* shownNext).toBe("1 Capsule: 1 approved.")
 
         yield* servedAt(gitUrl)
         const merged = yield* commit(lane, greeting("three"))

@@ -38,6 +38,7 @@ const row = (number: number, changes: Partial<ListedPullRequest> = {}): ListedPu
   error_message: null,
   attempt: 0,
   merge_group: null,
+  repository: null,
   ...changes
 })
 

@@ -41,7 +41,8 @@ const empty = {
   error_code: null,
   error_message: null,
   attempt: 0,
-  merge_group: null
+  merge_group: null,
+  repository: null
 } satisfies Partial<ListedPullRequest>
 
 /** The records after one poll, in the form that the store writes. */
