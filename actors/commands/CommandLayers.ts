@@ -22,6 +22,7 @@ import { CommentLooks } from "./pull-request-report/CommentLooks.ts"
 import { ReportFacts } from "./pull-request-report/ReportFacts.ts"
 import * as PullRequestActor from "./pull-request/PullRequestActor.ts"
 import { PullRequestLooks } from "./pull-request/PullRequestLooks.ts"
+import * as PullRequestsLive from "./pull-request/PullRequestsLive.ts"
 import { PullRequestReads } from "./pull-request/PullRequestReads.ts"
 import { PullRequestSteps } from "./pull-request/PullRequestSteps.ts"
 import * as RevisionPlanActor from "./revision-plan/RevisionPlanActor.ts"
@@ -59,7 +60,7 @@ const services = Layer.mergeAll(
   CapsuleExports.layer,
   Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),
   InstallPlansLive.layer,
-  PullRequestReads.layer,
+  PullRequestReads.layer.pipe(Layer.provideMerge(PullRequestsLive.layer)),
   Attention.layer.pipe(Layer.provideMerge(SourcesLive.layer)),
   RevisionPlansLive.layer,
   RunsLive.layer,

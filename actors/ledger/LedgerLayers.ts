@@ -14,7 +14,6 @@ import * as InterfacesLive from "./interface/InterfacesLive.ts"
 import { OutputShares } from "./output-share/OutputShares.ts"
 import { PullRequestReports } from "./pull-request-report/PullRequestReports.ts"
 import { PullRequestStore } from "./pull-request/PullRequestStore.ts"
-import * as PullRequestsLive from "./pull-request/PullRequestsLive.ts"
 import { LogRemoval } from "./run/LogRemoval.ts"
 import { RunCancels } from "./run/RunCancels.ts"
 import { RunJournal } from "./run/RunJournal.ts"
@@ -77,8 +76,7 @@ const reads = Layer.mergeAll(
   StateResources.layer,
   InterfacesLive.layer,
   Dependencies.layer,
-  OutputShares.layer,
-  PullRequestsLive.layer
+  OutputShares.layer
 )
 
 /**

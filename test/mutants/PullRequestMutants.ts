@@ -210,6 +210,20 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
     test: sharedTest
   },
   {
+    name: "pull requests: lists count approvals by the rules of now",
+    file: "actors/ledger/pull-request-report/CapsuleProgress.ts",
+    text: "isApproved: row.run_id !== null && approved.has(row.run_id)",
+    broken: "isApproved: row.run_id !== null && approved.size > 0",
+    test: "test/actors/access/approval/ApprovedChanges.test.ts"
+  },
+  {
+    name: "pull requests: lists count approvals by the rules of the Capsule's place",
+    file: "actors/access/approval/ApprovedChanges.ts",
+    text: "rules: rules.filter(bindsPlace(place)).map",
+    broken: "rules: rules.map",
+    test: "test/actors/access/approval/ApprovedChanges.test.ts"
+  },
+  {
     name: "reports: a rotated Connection makes reports due",
     file: "actors/ledger/pull-request-report/ReportMarks.ts",
     text: "WHERE b.connection_id = ${connectionId} AND",

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Approver } from "../../../schema/records/Approval.ts"
 import { type Subject, Subject as SubjectId, type TeamId } from "../../../schema/records/Ids.ts"
@@ -32,7 +32,7 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
   automationCounts: row.automation_counts === 1
 })
 
-const Person = rowShape({ subject: SubjectId })
+const Person = rowShape({ address: Schema.String, subject: SubjectId })
 
 /**
  * Returns the addresses of the authors of a plan's commit. For a speculative plan, also returns the addresses of the authors
@@ -51,15 +51,22 @@ const addressesOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   return between === undefined ? [] : [...new Set([...addresses, ...between])]
 })
 
-/**
- * Finds the accounts for which one of the addresses is the account's own address or was verified by an upstream provider.
- */
-const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
+/** Returns, for each address, the accounts whose own address it is or for which an upstream provider verified it. */
+export const accountsWith = Effect.fnUntraced(function* (addresses: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
+  const rows =
+    addresses.length === 0
+      ? []
+      : yield* Person.rowsOnce(sql)`SELECT email AS address, subject FROM users WHERE ${sql.in("email", addresses)}
+          UNION SELECT verified_email, subject FROM upstream_identities WHERE ${sql.in("verified_email", addresses)}`
+  return Map.groupBy(rows, ({ address }) => address)
+})
+
+/** Finds the authors of a plan's commits who have an account. */
+const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const addresses = yield* addressesOf(plan)
   if (addresses.length === 0) return "unknown" as const
-  const people = yield* Person.rows(sql)`SELECT subject FROM users WHERE ${sql.in("email", addresses)}
-    UNION SELECT subject FROM upstream_identities WHERE ${sql.in("verified_email", addresses)}`
+  const people = [...(yield* accountsWith(addresses)).values()].flat()
   return new Set<Subject>(people.map(({ subject }) => subject))
 })
 
@@ -104,14 +111,24 @@ const capsuleOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">)
   return capsule
 }, Effect.orDie)
 
-const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
-  if (place === undefined) return []
-  const { environment, projectId, workspaceId } = place
+/** Returns the rules of a Workspace. */
+export const rulesWithin = Effect.fnUntraced(function* (workspaceId: CapsulePlace["workspaceId"]) {
   const sql = yield* SqlClient.SqlClient
   return yield* ApprovalRuleRow.rows(sql)`SELECT * FROM approval_rules WHERE workspace_id = ${workspaceId}
-    AND (project_id IS NULL OR project_id = ${projectId}) AND (environment IS NULL OR environment = ${environment})
     ORDER BY created_at, id`
 })
+
+/** Returns true for the rules that bind the plans of Capsules in this place. */
+export const bindsPlace =
+  ({ environment, projectId }: CapsulePlace) =>
+  (rule: Pick<ApprovalRuleRow, "environment" | "project_id">): boolean =>
+    (rule.project_id === null || rule.project_id === projectId) &&
+    (rule.environment === null || rule.environment === environment)
+
+const rulesOf = (place: CapsulePlace | undefined) =>
+  place === undefined
+    ? Effect.succeed([])
+    : Effect.map(rulesWithin(place.workspaceId), (rules) => rules.filter(bindsPlace(place)))
 
 /** Returns the approvals of a plan. For a speculative plan, returns the approvals of its change. */
 const givenTo = Effect.fnUntraced(function* (plan: ApprovedPlan) {

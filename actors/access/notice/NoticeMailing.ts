@@ -143,7 +143,10 @@ const make = Effect.gen(function* () {
     const failures = (troubles.get(id)?.failures ?? 0) + 1
     const wait = retryWait(failures)
     troubles.set(id, { failures, until: (yield* Clock.currentTimeMillis) + wait })
-    yield* Effect.logError(`The mails of notice ${id} could not be queued. They are tried again in ${wait / 1000} s.`, cause)
+    yield* Effect.logError(
+      `The mails of notice ${id} could not be queued. They are tried again in ${wait / 1000} s.`,
+      cause
+    )
   })
 
   const mailOrKeep = (row: NoticeRow) =>

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProjectId, Subject, TeamId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type Role, roleAtLeast, SubjectKind } from "../../../schema/records/Workspace.ts"
@@ -35,15 +35,18 @@ const HeldRole = rowShape({
   role: MembershipRow.columns.role,
   kind: SubjectKind
 })
-const GrantedRole = rowShape({ team_id: TeamGrantRow.columns.team_id, role: TeamGrantRow.columns.role })
+const GrantedRole = rowShape(Struct.pick(TeamGrantRow.columns, ["team_id", "role", "project_id", "environment"]))
 
-/** Returns the rights of these subjects, read in the caller's transaction. The result has an entry for every subject. */
-export const currentRights = Effect.fn("currentRights")(function* (
-  { environment, projectId, workspaceId }: CapsulePlace,
+/**
+ * Returns the rights of these subjects in every place of a Workspace, read in the caller's transaction by a fixed number of
+ * queries. The rights of a place have an entry for every subject.
+ */
+export const rightsWithin = Effect.fn("rightsWithin")(function* (
+  workspaceId: WorkspaceId,
   subjects: ReadonlyArray<Subject>
 ) {
   const sql = yield* SqlClient.SqlClient
-  if (subjects.length === 0) return new Map<Subject, CurrentRights>()
+  if (subjects.length === 0) return () => new Map<Subject, CurrentRights>()
   const held = yield* HeldRole.rows(
     sql
   )`SELECT m.subject, m.role, u.kind FROM memberships m JOIN users u ON u.subject = m.subject
@@ -53,16 +56,30 @@ export const currentRights = Effect.fn("currentRights")(function* (
     JOIN teams t ON t.id = m.team_id WHERE t.workspace_id = ${workspaceId} AND ${sql.in("m.subject", subjects)}`
   const grants = yield* GrantedRole.rows(
     sql
-  )`SELECT g.team_id, g.role FROM team_grants g JOIN teams t ON t.id = g.team_id
-    WHERE t.workspace_id = ${workspaceId} AND (g.project_id IS NULL OR g.project_id = ${projectId})
-      AND (g.environment IS NULL OR g.environment = ${environment})`
-  return new Map(
-    subjects.map((subject): [Subject, CurrentRights] => {
-      const teamIds = new Set(teams.flatMap((row) => (row.subject === subject ? [row.team_id] : [])))
-      const granted = grants.flatMap(({ role, team_id }) => (teamIds.has(team_id) ? [role] : []))
-      const own = held.find((row) => row.subject === subject)
-      // Without a membership, a person has no rights.
-      return [subject, { kind: own?.kind ?? "person", role: effectiveRole(own?.role, granted), teamIds }]
-    })
-  )
+  )`SELECT g.team_id, g.role, g.project_id, g.environment FROM team_grants g JOIN teams t ON t.id = g.team_id
+    WHERE t.workspace_id = ${workspaceId}`
+  return ({ environment, projectId }: Omit<CapsulePlace, "workspaceId">) =>
+    new Map(
+      subjects.map((subject): [Subject, CurrentRights] => {
+        const teamIds = new Set(teams.flatMap((row) => (row.subject === subject ? [row.team_id] : [])))
+        const granted = grants.flatMap((grant) =>
+          teamIds.has(grant.team_id) &&
+          (grant.project_id === null || grant.project_id === projectId) &&
+          (grant.environment === null || grant.environment === environment)
+            ? [grant.role]
+            : []
+        )
+        const own = held.find((row) => row.subject === subject)
+        // Without a membership, a person has no rights.
+        return [subject, { kind: own?.kind ?? "person", role: effectiveRole(own?.role, granted), teamIds }]
+      })
+    )
 }, Effect.orDie)
+
+/** Returns the rights of these subjects, read in the caller's transaction. The result has an entry for every subject. */
+export const currentRights = Effect.fn("currentRights")(function* (
+  place: CapsulePlace,
+  subjects: ReadonlyArray<Subject>
+) {
+  return (yield* rightsWithin(place.workspaceId, subjects))(place)
+})

@@ -105,7 +105,9 @@ const make = Effect.gen(function* () {
       })
     ).pipe(
       // The attempt is counted, so that a mail with a defect waits, and the others of the batch are sent.
-      Effect.catchDefect((defect) => Effect.logError(`A mail (${row.kind}) failed, it is tried again: ${row.id}.`, defect))
+      Effect.catchDefect((defect) =>
+        Effect.logError(`A mail (${row.kind}) failed, it is tried again: ${row.id}.`, defect)
+      )
     )
 
   /** Reads first without the write lock, because mails rarely expire and a transaction would wait for all writers. */

@@ -40,6 +40,7 @@ import {
 import type { Connection } from "../../../schema/records/Connection.ts"
 import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import { ApprovalRuleRow } from "../../access/approval/ApprovalRows.ts"
+import { approvedChanges } from "../../access/approval/ApprovedChanges.ts"
 import { planApproval } from "../../access/approval/PlanApproval.ts"
 import { currentRights } from "../../access/team/CurrentRights.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
@@ -214,12 +215,14 @@ const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
       AND EXISTS (SELECT 1 FROM approval_rules a WHERE ${sql.literal(matches)})
       AND NOT EXISTS (SELECT 1 FROM approval_rules a WHERE ${sql.literal(matches)} AND a.carry_over = 'off')
     ORDER BY p.created_at DESC, p.id, c.name, r.id LIMIT ${mostChanges}`
-  const progress = yield* capsuleProgress(sql, [...new Set(rows.map(({ pull_request_id }) => pull_request_id))])
+  const progress = yield* capsuleProgress(
+    sql,
+    [...new Set(rows.map(({ pull_request_id }) => pull_request_id))],
+    (ids) => Effect.provideService(approvedChanges(ids), SqlClient.SqlClient, sql)
+  )
   const open = new Set(
     progress.flatMap((one) =>
-      one.row.run_id !== null && (one.verdict === "planned" || one.verdict === "approved") && !isStale(one)
-        ? [one.row.run_id]
-        : []
+      one.row.run_id !== null && one.verdict === "planned" && !isStale(one) ? [one.row.run_id] : []
     )
   )
   return rows.filter(({ id }) => open.has(id))
@@ -242,7 +245,6 @@ const changeItems = Effect.fn("changeItems")(function* (workspaceId: WorkspaceId
   const others: Array<Change> = []
   for (const change of yield* changesOf(workspaceId)) {
     const approval = yield* planApproval(change)
-    if (approval.decision.state === "approved") continue
     const { status } = yield* ownStanding(approval, reader)
     if (status === "counts") own.push(change)
     else others.push(change)

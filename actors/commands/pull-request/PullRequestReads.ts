@@ -2,7 +2,6 @@ import { Context, Effect, Layer, Schema } from "effect"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { type CapsuleId, ProjectId, type PullRequestId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { CapsuleVerdict, PullRequest, PullRequestCapsule } from "../../../schema/records/PullRequest.ts"
-import { ChangeApprovals } from "../../access/approval/ChangeApprovals.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { rowShape } from "../../base/database/Table.ts"
 import { verdictOfQueued } from "../../ledger/pull-request-report/ReportedState.ts"
@@ -32,7 +31,6 @@ export class PullRequestReads extends Context.Service<
       const sql = yield* ReadSql
       const pullRequests = yield* PullRequests
       const carryOver = yield* CarryOver
-      const approvals = yield* ChangeApprovals
 
       const awaitedBy = Effect.fnUntraced(function* (id: CapsuleId) {
         const [place] = yield* Place.rows(
@@ -53,21 +51,12 @@ export class PullRequestReads extends Context.Service<
           : { ...rest, verdict, awaits: yield* awaitedBy(capsule.capsuleId) }
       })
 
-      /** An approval that no longer counts, for example by a person who is no admin any more, approves nothing. */
-      const current = Effect.fnUntraced(function* (capsule: PullRequestCapsule) {
-        if (capsule.verdict !== "approved" || capsule.run === undefined || capsule.plan !== undefined) return capsule
-        if (yield* approvals.isApproved(capsule.run.id)) return capsule
-        return { ...capsule, verdict: "planned" as const, awaits: yield* awaitedBy(capsule.capsuleId) }
-      })
-
       return PullRequestReads.of({
         read: Effect.fn("PullRequestReads.read")(function* (id) {
           const one = yield* pullRequests.read(id)
           const { mergeGroup } = one
-          if (one.capsules === undefined || (mergeGroup === undefined && one.state !== "open")) return one
-          const capsules = yield* Effect.forEach(one.capsules, (capsule) =>
-            mergeGroup === undefined ? current(capsule) : queued(capsule, mergeGroup)
-          )
+          if (one.capsules === undefined || mergeGroup === undefined) return one
+          const capsules = yield* Effect.forEach(one.capsules, (capsule) => queued(capsule, mergeGroup))
           return { ...one, capsules, counts: counted(capsules) }
         })
       })

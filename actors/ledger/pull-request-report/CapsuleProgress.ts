@@ -37,8 +37,6 @@ const Progress = rowShape({
   status: Schema.NullOr(RunStatus),
   summary: Schema.NullOr(SummaryJson),
   base: Schema.NullOr(BaseJson),
-  approvals: Schema.Int,
-  needed: Schema.Int,
   plan_id: Schema.NullOr(runId),
   plan_status: Schema.NullOr(RunStatus),
   plan_summary: Schema.NullOr(SummaryJson),
@@ -68,18 +66,18 @@ const detailsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: Re
   return new Map(rows.map(({ id, plan_details }) => [id, PlanDetailsJson.read(plan_details)]))
 })
 
+/** Returns those of the speculative plans whose change is approved by the rules of now. */
+type ApprovedAmong = (ids: ReadonlyArray<RunId>) => Effect.Effect<ReadonlySet<RunId>>
+
 /** Reads the progress of all Capsules that the current heads of these pull requests affect. */
 export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
   sql: SqlClient.SqlClient,
-  pullRequestIds: ReadonlyArray<PullRequestId>
+  pullRequestIds: ReadonlyArray<PullRequestId>,
+  approvedAmong: ApprovedAmong
 ) {
   if (pullRequestIds.length === 0) return []
   const rows = yield* Progress.rowsOnce(sql)`SELECT j.*, p.state, c.workspace_id, c.project_id, c.environment, s.status,
       json_extract(s.evidence, '$.planSummary') AS summary, json_extract(s.evidence, '$.base') AS base,
-      (SELECT COUNT(*) FROM change_approvals a WHERE a.run_id = j.run_id AND a.withdrawn_at IS NULL) AS approvals,
-      (SELECT COALESCE(MAX(b.approvers), 1) FROM approval_rules b WHERE b.workspace_id = c.workspace_id
-        AND (b.project_id IS NULL OR b.project_id = c.project_id)
-        AND (b.environment IS NULL OR b.environment = c.environment)) AS needed,
       m.id AS plan_id, m.status AS plan_status, json_extract(m.evidence, '$.planSummary') AS plan_summary,
       json_extract(m.plan_details, '$.differsFrom.runId') AS differs_from, a.id AS apply_id, a.status AS apply_status
     FROM pull_request_capsules j JOIN pull_requests p ON p.id = j.pull_request_id AND p.head_commit = j.head_commit
@@ -88,6 +86,7 @@ export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
       LEFT JOIN runs a ON a.id = (SELECT b.id FROM runs b WHERE b.plan_run_id = m.id AND b.type = 'apply'
         ORDER BY b.created_at DESC, b.id DESC LIMIT 1)
     WHERE ${sql.in("j.pull_request_id", pullRequestIds)} AND j.touched = 1 ORDER BY j.pull_request_id, j.capsule_id`
+  const approved = yield* approvedAmong(rows.flatMap(({ run_id, state }) => (state === "merged" ? [] : (run_id ?? []))))
   // Reads the details of plans that change no object, because such plans may still change Outputs or addresses. Their
   // details are small.
   const unclear = rows.flatMap(({ plan_id, plan_summary, run_id, summary }) => [
@@ -105,9 +104,7 @@ export const capsuleProgress = Effect.fn("capsuleProgress")(function* (
         speculative:
           row.status === null ? undefined : { status: row.status, changes: changes(row.run_id, row.summary) },
         isRefused: row.refusal_message !== null,
-        // Everybody who approved could have approved when they did. Only the report for the forge and the page of the pull
-        // request compare these approvals with the rules of today.
-        isApproved: row.approvals > 0 && row.approvals >= row.needed,
+        isApproved: row.run_id !== null && approved.has(row.run_id),
         isMerged: row.state === "merged",
         plan:
           row.plan_status === null

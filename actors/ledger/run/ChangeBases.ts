@@ -44,11 +44,15 @@ export const changeBasis = Effect.fn("changeBasis")(function* (runId: RunId) {
   return row
 }, Effect.orDie)
 
+/** Returns the addresses of the authors between the base and the head, or `undefined` if they are unknown. */
+export const addressesBetween = (
+  row: Pick<ChangeBasisRow, "commit_authors"> | undefined
+): ReadonlyArray<string> | undefined =>
+  row === undefined || row.commit_authors === null ? undefined : AuthorAddressesJson.read(row.commit_authors)
+
 /** Returns the authors of the commits that a speculative plan covers, or `undefined` if they are unknown. */
 export const changeAuthors = Effect.fn("changeAuthors")(function* (runId: RunId) {
-  const row = yield* changeBasis(runId)
-  if (row === undefined || row.commit_authors === null) return undefined
-  return AuthorAddressesJson.read(row.commit_authors)
+  return addressesBetween(yield* changeBasis(runId))
 })
 
 export const authorAddresses = AuthorAddressesJson.write

@@ -5,6 +5,7 @@ import { ForgePullRequestState } from "../../../schema/records/Forge.ts"
 import type { PullRequest, PullRequestCapsule } from "../../../schema/records/PullRequest.ts"
 import type { ModuleReview, ReviewChanges } from "../../../schema/records/StaticReview.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
+import { exitCodes } from "../ExitCodes.ts"
 import { CommandFailed, misuse, print } from "../Output.ts"
 import { allPages } from "./Pages.ts"
 import { onServer } from "./Remote.ts"
@@ -103,7 +104,13 @@ const pullRequestNamed = Effect.fnUntraced(function* (named: string, given: Give
     return yield* refused(`${terminalText(named)} is no number and no id of a pull request.`)
   const matching = (yield* found(given, undefined)).all.filter((one) => one.number === number)
   const [only, ...others] = matching
-  if (only === undefined) return yield* refused(`There is no pull request #${number}. \`svc pr list\` lists them.`)
+  if (only === undefined) {
+    return yield* new CommandFailed({
+      code: "not_found",
+      exitCode: exitCodes.notFound,
+      message: `There is no pull request #${number}. \`svc pr list\` lists them.`
+    })
+  }
   if (others.length > 0)
     return yield* refused(`Several Sources have a pull request #${number}: choose one with --source.`)
   return (yield* read(only.id)).pullRequest
@@ -202,8 +209,16 @@ const planCommand = Command.make(
     Effect.gen(function* () {
       const { pullRequests } = yield* SvcClient
       const one = yield* pullRequestNamed(given.number, given)
-      if (!/^[0-9a-f]{7,40}$/.test(given.commit) || !one.headCommit.startsWith(given.commit)) {
-        return yield* refused(`The head of #${one.number} is ${one.headCommit}, not ${terminalText(given.commit)}.`)
+      if (!/^[0-9a-f]{7,40}$/.test(given.commit)) {
+        return yield* refused(`${terminalText(given.commit)} is no commit, nor its first seven characters or more.`)
+      }
+      // The server would answer the same for a whole commit.
+      if (!one.headCommit.startsWith(given.commit)) {
+        return yield* new CommandFailed({
+          code: "guard_conflict",
+          exitCode: exitCodes.conflict,
+          message: `The head of #${one.number} is ${one.headCommit}, not ${terminalText(given.commit)}.`
+        })
       }
       const { pullRequest } = yield* pullRequests.plan({
         params: { pullRequestId: one.id },

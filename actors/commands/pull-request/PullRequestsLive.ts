@@ -1,22 +1,25 @@
 import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { notFound } from "../../../schema/errors/ApiError.ts"
+import type { PullRequestId } from "../../../schema/records/Ids.ts"
 import type { PullRequest, PullRequestCapsule } from "../../../schema/records/PullRequest.ts"
 import { RunStatus } from "../../../schema/records/Run.ts"
+import { approvedChanges } from "../../access/approval/ApprovedChanges.ts"
 import { ReadSql } from "../../base/database/ReadSql.ts"
 import { type RowOf, rowShape } from "../../base/database/Table.ts"
 import { Cursors } from "../../base/paging/Cursors.ts"
 import { type Page, pageOfRows } from "../../base/paging/RowPages.ts"
-import { capsuleProgress, capsuleReports, countsOf } from "../pull-request-report/CapsuleProgress.ts"
-import { PullRequestReportRow } from "../pull-request-report/PullRequestReports.ts"
+import { capsuleProgress, capsuleReports, countsOf } from "../../ledger/pull-request-report/CapsuleProgress.ts"
+import { PullRequestReportRow } from "../../ledger/pull-request-report/PullRequestReports.ts"
 import {
   ListedPullRequest,
   PullRequestCapsuleRow,
   PullRequestRow,
   StaticReviewJson,
   toPullRequest
-} from "./PullRequestRow.ts"
-import { firstRow } from "./SamePullRequest.ts"
-import { PullRequests } from "./PullRequests.ts"
+} from "../../ledger/pull-request/PullRequestRow.ts"
+import { firstRow } from "../../ledger/pull-request/SamePullRequest.ts"
+import { PullRequests } from "../../ledger/pull-request/PullRequests.ts"
 
 const Judged = rowShape({ ...PullRequestCapsuleRow.columns, run_status: Schema.NullOr(RunStatus) })
 
@@ -40,10 +43,12 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* ReadSql
     const cursors = yield* Cursors
+    const progressOf = (ids: ReadonlyArray<PullRequestId>) =>
+      capsuleProgress(sql, ids, (runs) => Effect.provideService(approvedChanges(runs), SqlClient.SqlClient, sql))
 
     const counted = Effect.fnUntraced(function* (page: Page<ListedPullRequest>) {
       const ids = page.items.map(({ id }) => id)
-      const counts = countsOf(yield* capsuleProgress(sql, ids))
+      const counts = countsOf(yield* progressOf(ids))
       return { ...page, items: page.items.map((row) => ({ ...toPullRequest(row), counts: counts.get(row.id) ?? {} })) }
     })
 
@@ -84,7 +89,7 @@ export const layer = Layer.effect(
         const judged = yield* Effect.orDie(Judged.rows(sql)`SELECT c.*, r.status AS run_status
           FROM pull_request_capsules c LEFT JOIN runs r ON r.id = c.run_id
           WHERE c.pull_request_id = ${id} AND c.head_commit = ${row.head_commit} ORDER BY c.capsule_id`)
-        const progress = yield* capsuleProgress(sql, [id])
+        const progress = yield* progressOf([id])
         const reports = yield* capsuleReports(sql, progress)
         const [report] = yield* Effect.orDie(
           PullRequestReportRow.some(
