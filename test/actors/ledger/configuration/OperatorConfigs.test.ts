@@ -7,6 +7,7 @@ import { Runs } from "../../../../actors/ledger/run/Runs.ts"
 import { suite } from "../../../support/Effect.ts"
 import { active, applied, freshKey, install, replanned, requestOf, settled, stepped } from "../../../support/Journey.ts"
 import { newMember, TestPlane } from "../../../support/TestPlane.ts"
+import { speculated } from "../../support/ChangeSteps.ts"
 import { Operator, operatorPlane } from "../../support/OperatorPlane.ts"
 import { CapsuleCommands } from "../../../../schema/commands/CapsuleCommands.ts"
 import { InstallPlanCommands } from "../../../../schema/commands/InstallPlanCommands.ts"
@@ -119,6 +120,34 @@ describe.skipIf(Bun.which("terraform") === null)("Base configurations", () => {
       expect(plan.openedForRef).toBeUndefined()
       yield* operator.set({})
     })
+  )
+
+  tests.live(
+    "a speculative plan does not follow a changed base configuration, and asks for an ordinary plan first",
+    () =>
+      Effect.gen(function* () {
+        const operator = yield* Operator
+        const capsules = yield* Capsules
+        const base = (region: string) => ({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region } }] })
+        yield* operator.set(base("eu-1"))
+        const { capsule } = yield* active("speculation", main)
+        expect((yield* speculated(capsule.id, "speculation")).status).toBe("succeeded")
+        yield* operator.set(base("eu-2"))
+        const before = yield* capsules.read(capsule.id)
+        const { error, status } = yield* speculated(capsule.id, "speculation")
+        expect([status, error?.code]).toEqual(["failed", "failed_precondition"])
+        expect(error?.message).toContain("Plan the Capsule once, so that it follows the operator.")
+        // The failed plan has changed nothing about the Capsule.
+        const after = yield* capsules.read(capsule.id)
+        expect([after.installConfigId, after.executionAuthorityEpoch, after.status]).toEqual([
+          before.installConfigId,
+          before.executionAuthorityEpoch,
+          before.status
+        ])
+        yield* applied(yield* replanned(capsule.id))
+        expect((yield* speculated(capsule.id, "speculation")).status).toBe("succeeded")
+        yield* operator.set({})
+      })
   )
 
   tests.live(

@@ -104,6 +104,14 @@ describe("Merge queue polls", () => {
     expect([changed.length, gone]).toEqual([1, []])
   })
 
+  test("a Source has at most 100 commits in merge queues", () => {
+    const entries = Array.from({ length: 101 }, (_, index) => entry(index + 1))
+    const { appeared } = mergeGroupChanges([], queues(...entries), [])
+    expect(appeared.map(({ merge_group }) => merge_group)).toEqual(
+      entries.slice(0, 100).map(({ number }) => MergeGroupJson.write([number]))
+    )
+  })
+
   test("after the queue has removed a commit, a poll of the merge queues drops the commit exactly once", () => {
     const before = [group(-1, [1]), group(-2, [2], { state: "closed" })]
     expect(mergeGroupChanges(before, queues(), []).gone.map(({ number }) => number)).toEqual([-1])
