@@ -261,8 +261,8 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
   {
     name: "merge queues: the API compares with the approved changes",
     file: "actors/commands/pull-request/PullRequestReads.ts",
-    text: "mergeGroup === undefined ? current(capsule) : queued(capsule, mergeGroup)",
-    broken: "current(capsule)",
+    text: "if (one.capsules === undefined || mergeGroup === undefined) return one",
+    broken: "if (one.capsules === undefined || mergeGroup !== undefined) return one",
     test: queueTest
   },
   {

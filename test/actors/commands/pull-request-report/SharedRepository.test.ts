@@ -282,7 +282,7 @@ describe("Pull request that two Sources follow", () => {
       for (const id of [a.id, b.id, a.id]) yield* take(id)
       opened.headCommit = commitOf("seen by one")
       yield* sql`UPDATE pull_requests SET head_commit = ${opened.headCommit}, review = ${emptyReview} WHERE id = ${a.id}`
-      yield* sql`UPDATE sources SET auto_sync = 1 WHERE id = ${b.capsule.sourceId}`
+      yield* sql`UPDATE sources SET auto_sync = 1 WHERE id IN (${a.capsule.sourceId}, ${b.capsule.sourceId})`
       yield* take(a.id)
       expect(statuses().at(-1)).toMatchObject({
         state: "pending",
