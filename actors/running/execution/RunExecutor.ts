@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, Duration, Effect, Fiber, FiberMap, Layer, Option, Schedule } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Fiber, FiberMap, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunFolders } from "../../../runner/execution/RunFolders.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
@@ -48,6 +48,9 @@ const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.
  */
 type Ended = "settled" | "unreadable" | "lost"
 
+/** The name of an execution. Each execution of a Run has another fence. */
+const keyOf = ({ fence, id }: Pick<RunRow, "fence" | "id">) => `${id} ${fence}`
+
 /** Delays between attempts to record the end of a Run. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
@@ -90,6 +93,8 @@ export class RunExecutor extends Context.Service<
       const folders = yield* RunFolders
       const node = yield* Nodes
       const fibers = yield* FiberMap.make<string, void, never>()
+      /** The newest execution of each Run in this process. */
+      const newest = new Map<string, Fiber.Fiber<void>>()
       const cancels = yield* RunCancels
       const skipGrace = yield* SkipDrainGrace
       const stage = { quiet: false, draining: false }
@@ -195,13 +200,15 @@ export class RunExecutor extends Context.Service<
 
       const start = Effect.fnUntraced(function* (run: RunRow) {
         // A requeued Run may start again before its last execution has removed its folder. The earlier execution must not be
-        // interrupted, and must not remove the record of the new one.
-        const before = yield* FiberMap.get(fibers, run.id)
-        if (Option.isSome(before)) yield* Fiber.await(before.value)
-        yield* FiberMap.run(
+        // interrupted, and must not remove the record of the new one, which waits for it. Other Runs do not wait.
+        const before = newest.get(run.id)
+        const fiber = yield* FiberMap.run(
           fibers,
-          run.id,
-          journal.within(run.id, execute(run)).pipe(
+          keyOf(run),
+          Effect.andThen(
+            before === undefined ? Effect.void : Fiber.await(before),
+            journal.within(run.id, execute(run))
+          ).pipe(
             Effect.ensuring(cancels.forget(run.id)),
             Effect.ensuring(queue.wake),
             Effect.tapCause((cause) =>
@@ -210,6 +217,10 @@ export class RunExecutor extends Context.Service<
             Effect.annotateLogs({ runId: run.id })
           )
         )
+        newest.set(run.id, fiber)
+        fiber.addObserver(() => {
+          if (newest.get(run.id) === fiber) newest.delete(run.id)
+        })
       })
 
       const startAll = Effect.gen(function* () {
@@ -225,7 +236,9 @@ export class RunExecutor extends Context.Service<
        * failed attempt.
        */
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
-        yield* FiberMap.remove(fibers, run.id)
+        // An earlier execution of the Run may not have ended yet.
+        const own = Array.from(fibers, ([key]) => key).filter((key) => key.startsWith(`${run.id} `))
+        for (const key of own) yield* FiberMap.remove(fibers, key)
         const reason = "The service is stopping; the Run starts again with it."
         // Ignores an error, because the Run may have finished before it could be interrupted.
         yield* Effect.ignore(transaction(sql)(stop.requeued(holdOf(run), reason, { counts: false })))
