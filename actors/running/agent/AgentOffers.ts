@@ -282,6 +282,14 @@ export class AgentOffers extends Context.Service<
           yield* queue.wake
         }).pipe(
           Effect.uninterruptible,
+          Effect.tapCause((again) =>
+            Cause.hasInterruptsOnly(again)
+              ? Effect.void
+              : Effect.logError(
+                  "The end of a preparation could not be recorded. It is tried again; is the disk full?",
+                  again
+                )
+          ),
           Effect.sandbox,
           Effect.retry({ schedule: recordAgain, while: (again) => !Cause.hasInterruptsOnly(again) }),
           Effect.ignore
