@@ -24,6 +24,15 @@ const count = (requests: GitRequests, body: string) => {
  */
 export const forgeGateway = Effect.fnUntraced(function* (forge: string, path: string, git: () => string) {
   const requests: GitRequests = { lists: 0, histories: 0, fetches: 0 }
+  let gate = Promise.resolve()
+  /** Holds Git requests that arrive from now on, and returns the effect that lets them pass. */
+  const held = Effect.sync(() => {
+    let open = () => {}
+    gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    return Effect.sync(() => open())
+  })
   const origin = yield* loopback((incoming, response) => {
     const { headers, method, url = "/" } = incoming
     const isApi = url.startsWith("/api/")
@@ -39,8 +48,8 @@ export const forgeGateway = Effect.fnUntraced(function* (forge: string, path: st
       })
       outgoing.on("error", () => response.destroy())
       response.on("close", () => outgoing.destroy())
-      outgoing.end(body)
+      void (isApi ? Promise.resolve() : gate).then(() => outgoing.end(body))
     })
   })
-  return { origin, url: `${origin}/${path}.git`, requests }
+  return { origin, url: `${origin}/${path}.git`, requests, held }
 })
