@@ -131,7 +131,7 @@ describe("the account", () => {
   test("the account page can revoke an application's access", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
-    await page.getByText("svc command line").waitFor()
+    await page.getByText("svc command line", { exact: true }).waitFor()
     await page.getByRole("button", { name: "Withdraw access" }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Withdraw access" }).click()
     await page.getByRole("dialog").waitFor({ state: "detached" })
