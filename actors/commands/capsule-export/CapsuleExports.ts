@@ -118,7 +118,7 @@ const text = (written: string) => new TextEncoder().encode(written)
 const json = (value: Schema.Json) => text(`${AnyJson.write(value)}\n`)
 
 /** Folder in the archive that contains the commit. */
-const tree = "module"
+const moduleFolder = "module"
 
 /** Files of the root module, keyed by name. */
 type RootFiles = ReadonlyMap<string, Omit<PlainFile, "path">>
@@ -184,7 +184,7 @@ class ExportFiles extends Context.Service<
         return exportReadme({
           capsule: capsule.name,
           isReleased: capsule.status === "released",
-          folder: capsule.module_path === "." ? tree : `${tree}/${capsule.module_path}`,
+          folder: capsule.module_path === "." ? moduleFolder : `${moduleFolder}/${capsule.module_path}`,
           source: { url: snapshot.url, ref: snapshot.ref, commit: snapshot.resolved_commit },
           tool: { name: capsule.tool_name ?? undefined, version: contents.toolVersion },
           isPartial: state.partial === 1,
@@ -206,7 +206,7 @@ class ExportFiles extends Context.Service<
             const replaced = rootFiles(subject, contents)
             const isOut = staysOut(subject, replaced)
             const isBuilt = new Set(built.map(({ path }) => path))
-            const below = (path: string) => `${folder}/${tree}/${path}`
+            const below = (path: string) => `${folder}/${moduleFolder}/${path}`
             const root = capsule.module_path === "." ? "" : `${capsule.module_path}/`
             const begin: PlainFile = {
               path: `${folder}/README.md`,

@@ -197,7 +197,7 @@ const defer = Effect.fnUntraced(function* (
 const OpenInstall = rowShape({ id: InstallPlanId })
 
 /** Maximum number of users in the message. If there are more, the message contains only their number. */
-const mostNamed = 10
+const mostNamedUsers = 10
 
 /** Finds the users of a Source: existing Capsules and installs in progress. */
 const usersOf = Effect.fnUntraced(function* (id: SourceId) {
@@ -210,8 +210,8 @@ const usersOf = Effect.fnUntraced(function* (id: SourceId) {
     ...capsules.map(({ environment, name }) => `the Capsule ${name} (${environment})`),
     ...installs.map((install) => `the install plan ${install.id}`)
   ]
-  const more = named.length - mostNamed
-  return more > 0 ? [...named.slice(0, mostNamed), `${more} more`] : named
+  const more = named.length - mostNamedUsers
+  return more > 0 ? [...named.slice(0, mostNamedUsers), `${more} more`] : named
 }, Effect.orDie)
 
 /** Fails while a sync or check is in progress, because it would later write to a removed Source. */
@@ -235,7 +235,7 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
  * Retires a Source: removes its webhook secret, schedule and Connection, and all snapshots and reports except those of ended
  * Capsules. Returns true if it dropped snapshots, because their archives may then no longer be needed.
  */
-const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
+const removeRows = Effect.fnUntraced(function* (row: SourceRow) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
   yield* store.update(row.id, {
@@ -267,8 +267,12 @@ const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
 }, Effect.orDie)
 
 /** Removes the Source and records the removal in the history. Runs in the caller's transaction. */
-const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId }: CommandContext, runId?: RunId) {
-  const freesArchives = yield* takeOut(row)
+const removeRecorded = Effect.fnUntraced(function* (
+  row: SourceRow,
+  { actor, requestId }: CommandContext,
+  runId?: RunId
+) {
+  const freesArchives = yield* removeRows(row)
   yield* (yield* InstallConfigStore).dropUnreported(row.workspace_id)
   yield* (yield* Audit).append({
     workspaceId: row.workspace_id,
@@ -297,7 +301,7 @@ const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId) {
   if (row.removed_at !== null || row.last_synced_at !== null) return
   if (row.updated_at !== row.created_at) return
   if ((yield* openRun(id)) !== undefined || (yield* usersOf(id)).length > 0) return
-  yield* removed(row, serviceContext, runId)
+  yield* removeRecorded(row, serviceContext, runId)
 })
 
 /** Removes an unused Source, with its webhook secret, schedule and unused snapshots. */
@@ -315,7 +319,7 @@ const removeSource = Effect.fnUntraced(function* (
       )
     }
     yield* refuseMoving(row.id)
-    return yield* removed(row, context)
+    return yield* removeRecorded(row, context)
   }).pipe(transaction(sql))
 })
 

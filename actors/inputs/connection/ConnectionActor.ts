@@ -109,7 +109,7 @@ const oneAtATime = (id: ConnectionId) =>
   })
 
 /** Returns the code in the response, or `undefined` if the response does not contain exactly one well-formed code. */
-const codeOf = (search: string): Redacted.Redacted | undefined => {
+const registrationCode = (search: string): Redacted.Redacted | undefined => {
   const [code, ...others] = new URLSearchParams(search).getAll("code")
   return code === undefined || others.length > 0 || !/^[A-Za-z0-9_-]{1,200}$/.test(code)
     ? undefined
@@ -130,7 +130,7 @@ const exchangeRefusal = ({ message, reason }: ForgeFailure): ApiError => {
 }
 
 /** Uses up the registration if the person and the session match. */
-const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAppRegistration) {
+const takenRegistration = Effect.fnUntraced(function* (context: CommandContext, request: FinishAppRegistration) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
   const found = state === undefined ? Option.none() : yield* authorizations.find(state)
@@ -144,7 +144,11 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
 })
 
 /** Creates the Connection. Fails if the person is no longer allowed to create it. */
-const settle = Effect.fnUntraced(function* (context: CommandContext, open: OpenAuthorization, app: CreatedApp) {
+const settleRegistration = Effect.fnUntraced(function* (
+  context: CommandContext,
+  open: OpenAuthorization,
+  app: CreatedApp
+) {
   const { connectionId, draft, issuer, workspaceId } = open
   const { displayName } = draft
   const connections = yield* ConnectionStore
@@ -189,16 +193,16 @@ const finishAppRegistration = Effect.fn("Connection.finishAppRegistration")(func
   request: FinishAppRegistration
 ) {
   const sql = yield* SqlClient.SqlClient
-  const open = yield* taken(context, request)
+  const open = yield* takenRegistration(context, request)
   yield* authorise(open)
-  const code = codeOf(request.search)
+  const code = registrationCode(request.search)
   if (code === undefined) return yield* failedPrecondition(`GitHub's answer contains no code. ${startAgain}`)
   const app = yield* createdApp(open.issuer, code).pipe(Effect.mapError(exchangeRefusal))
-  yield* settle(context, open, app).pipe(transaction(sql))
+  yield* settleRegistration(context, open, app).pipe(transaction(sql))
 })
 
 /** Stores the new tokens, unless the Connection was revoked or changed during the request. */
-const takeOver = Effect.fnUntraced(function* (
+const storeRenewed = Effect.fnUntraced(function* (
   id: ConnectionId,
   asked: ConnectionRow,
   declared: DeclaredHelper,
@@ -282,18 +286,19 @@ const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: Connectio
     })
   ).pipe(Effect.option)
   if (Option.isSome(unfit)) return yield* failed(`${unfit.value.message} ${reconnect}`, true)
-  if (yield* takeOver(id, row, declared, tokens.value, given.success).pipe(transaction(sql))) return undefined
+  if (yield* storeRenewed(id, row, declared, tokens.value, given.success).pipe(transaction(sql))) return undefined
   yield* Effect.ignore(client.revoke(declared.server, given.success.accessToken, "access_token"))
   return `The Connection ${JSON.stringify(row.display_name)} was changed while its access token was renewed. Start again.`
 })
 
-/** Delay between attempts to revoke tokens (`retryAfter`), and time after which svc gives up (`givenUpAfter`). */
-const retryAfter = Duration.hours(1)
-const givenUpAfter = retention.tokenRevocation.after
+/** Delay between attempts to revoke tokens. */
+const revokeAgainAfter = Duration.hours(1)
+/** Time after which svc no longer tries to revoke tokens. */
+const revocationGivenUpAfter = retention.tokenRevocation.after
 
 const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 
-const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
+const revokeAtServer = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
   const client = yield* OAuthClient
   // Revokes the refresh token, because most servers then revoke the whole grant. If only the access token were revoked, it
   // could still be renewed.
@@ -316,13 +321,14 @@ const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: Connect
   if (row === undefined || oauth === undefined) return
   const at = yield* now
   const fault = oauthFaultOf(row)
-  if (!insist && fault?.code === "revocation_failed" && since(fault.at, at) < Duration.toMillis(retryAfter)) return
+  if (!insist && fault?.code === "revocation_failed" && since(fault.at, at) < Duration.toMillis(revokeAgainAfter))
+    return
   const tokens = yield* store.read(row)
   if (Option.isNone(tokens)) return
   const declared = (yield* OAuthHelpers).find(({ helper }) => helper.id === oauth.helperId)
   const asked =
     declared?.server.issuer === oauth.issuer
-      ? revoked(declared.server, Redacted.value(tokens.value))
+      ? revokeAtServer(declared.server, Redacted.value(tokens.value))
       : Effect.fail(
           new OAuthFailure({
             reason: "unusable",
@@ -342,7 +348,7 @@ const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: Connect
       })
     ).pipe(transaction(sql))
   if (Result.isSuccess(outcome)) return yield* ended("connection.tokens.revoke", { outcome: outcome.success })
-  if (since(row.updated_at, at) > Duration.toMillis(givenUpAfter)) {
+  if (since(row.updated_at, at) > Duration.toMillis(revocationGivenUpAfter)) {
     return yield* ended("connection.tokens.abandon", { outcome: outcome.failure.message })
   }
   yield* store.fault(

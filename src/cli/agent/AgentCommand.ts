@@ -22,7 +22,7 @@ const ownName = () =>
     .slice(0, 63) || "agent"
 
 const longestWait = "60 seconds"
-const often = Schedule.spaced("500 millis")
+const statusInterval = Schedule.spaced("500 millis")
 
 /**
  * Refuses to run as root if the folder belongs to another user, because the command would leave a file that the agent cannot
@@ -37,21 +37,21 @@ const requireOwner = (folder: string) =>
 
 type Outcome = "in_use" | "waiting" | "at_next_start"
 
-const words: Readonly<Record<Outcome, string>> = {
+const outcomeText: Readonly<Record<Outcome, string>> = {
   in_use: "The agent has new keys. The former ones are not accepted any more.",
   waiting: "New keys are ready. The agent will use them as soon as its server responds.",
   at_next_start:
     "New keys are ready. No agent takes Runs with this folder: the next start takes the keys, or a process that still finishes its Runs."
 }
 
-const rotated = Effect.gen(function* () {
+const rotateKeys = Effect.gen(function* () {
   const folder = yield* AgentFolder
   const { public: made } = yield* folder.prepareKeys
   // The lock is free only while no process executes Runs.
   const isIdle = yield* Effect.scoped(folder.lock)
   if (isIdle) return "at_next_start" satisfies Outcome
   const taken = yield* folder.keys.pipe(
-    Effect.repeat({ until: (keys) => keys.public.sign === made.sign, schedule: often }),
+    Effect.repeat({ until: (keys) => keys.public.sign === made.sign, schedule: statusInterval }),
     Effect.timeoutOption(longestWait)
   )
   return Option.isSome(taken) ? ("in_use" satisfies Outcome) : ("waiting" satisfies Outcome)
@@ -69,8 +69,8 @@ const agentRotateCommand = Command.make(
       })
     }
     yield* requireOwner(path)
-    const outcome = yield* rotated.pipe(Effect.provide(AgentFolder.layerAt(path)))
-    yield* print(json, { keys: outcome }, words[outcome])
+    const outcome = yield* rotateKeys.pipe(Effect.provide(AgentFolder.layerAt(path)))
+    yield* print(json, { keys: outcome }, outcomeText[outcome])
   })
 ).pipe(
   Command.withDescription(

@@ -102,7 +102,7 @@ const verifyCommand = Command.make(
   )
 )
 
-const asked = (name: string, description: string) =>
+const filterFlag = (name: string, description: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description)))
 
 const exportCommand = Command.make(
@@ -122,8 +122,8 @@ const exportCommand = Command.make(
         Flag.withDescription("With --workspace: continue after this position, which the last line contains")
       )
     ),
-    action: asked("action", "Only this action, e.g. run.approve"),
-    actor: asked("actor", "Only actions of this subject"),
+    action: filterFlag("action", "Only this action, e.g. run.approve"),
+    actor: filterFlag("actor", "Only actions of this subject"),
     run: Flag.optional(
       Flag.String("run").pipe(Flag.withSchema(RunId), Flag.withDescription("Only events about this Run"))
     ),

@@ -84,11 +84,11 @@ interface Place {
 const Names = Schema.Array(Schema.Struct({ word: Schema.String, description: Schema.String }))
 const NameFile = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Struct({ at: Schema.Number, names: Names })))
 
-const lifetime = 30_000
-const mostKept = 20
+const namesLifetime = 30_000
+const mostKeptNames = 20
 const newestRuns = 20
 
-const words = { exposed: (file: string) => file, unreadable: (file: string) => file }
+const fileMessages = { exposed: (file: string) => file, unreadable: (file: string) => file }
 
 const listed = {
   capsules: Effect.fnUntraced(function* ({ workspace }: Place) {
@@ -139,11 +139,11 @@ const liveNames = (kind: LiveKind, place: Place) =>
       () => ""
     )
     const key = [kind, origin, chosen, owner].join(" ")
-    const { read, write } = yield* privateFile("completion.json", NameFile, {}, words)
+    const { read, write } = yield* privateFile("completion.json", NameFile, {}, fileMessages)
     const now = yield* Clock.currentTimeMillis
     const kept = yield* Effect.orElseSucceed(read, (): typeof NameFile.Type => ({}))
     const known = kept[key]
-    if (known !== undefined && now - known.at < lifetime) return known.names
+    if (known !== undefined && now - known.at < namesLifetime) return known.names
     const names = yield* Effect.asSome(listed[kind](place)).pipe(
       Effect.timeout("1 second"),
       Effect.orElseSucceed(Option.none)
@@ -152,7 +152,7 @@ const liveNames = (kind: LiveKind, place: Place) =>
     const others = Object.entries(kept)
       .filter(([other]) => other !== key)
       .toSorted(([, one], [, two]) => two.at - one.at)
-      .slice(0, mostKept)
+      .slice(0, mostKeptNames)
     yield* Effect.ignore(write({ ...Object.fromEntries(others), [key]: { at: now, names: names.value } }))
     return names.value
   }).pipe(onServer({ server: place.server, context: place.context, quiet: true }))

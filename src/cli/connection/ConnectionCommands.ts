@@ -288,10 +288,10 @@ const deleteCommand = Command.make(
   Command.withExamples([{ command: "svc connection delete staging --yes", description: "Without a terminal" }])
 )
 
-const several = (name: string, description: string, metavar: string) =>
+const repeatedFlag = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), anyNumber)
 
-const open = (name: string, description: string) =>
+const openFlag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
 const useText = ({ modules, projectIds, refs, roles }: ConnectionUse) =>
@@ -323,16 +323,16 @@ const useCommand = Command.make(
       Flag.withDescription("Role that may use it in Runs, including higher roles; may be repeated"),
       anyNumber
     ),
-    project: several("project", "Only for Capsules of this Project; may be repeated", "name"),
-    anyProject: open("any-project", "For Capsules of every Project"),
-    module: several(
+    project: repeatedFlag("project", "Only for Capsules of this Project; may be repeated", "name"),
+    anyProject: openFlag("any-project", "For Capsules of every Project"),
+    module: repeatedFlag(
       "module",
       "Only for this module, such as https://git.example.com/infra.git//network; may be repeated",
       "url//path"
     ),
-    anyModule: open("any-module", "For every module"),
-    ref: several("ref", "Only for plans of this ref; may be repeated", "ref"),
-    reviewedRefs: open("reviewed-refs", "For the Capsule's lane and its Source's default ref"),
+    anyModule: openFlag("any-module", "For every module"),
+    ref: repeatedFlag("ref", "Only for plans of this ref; may be repeated", "ref"),
+    reviewedRefs: openFlag("reviewed-refs", "For the Capsule's lane and its Source's default ref"),
     connection: connectionArgument
   },
   Effect.fn("connection use")((given) =>

@@ -73,7 +73,7 @@ const lineText = (line: DifferenceLine, paint: Paint): string => {
   }
 }
 
-const only = {
+const onlyDiffers = {
   whitespace: "only whitespace differs",
   type: "only the type differs",
   order: "only the order differs"
@@ -84,7 +84,7 @@ const differenceText = (pair: ValuePair, paint: Paint) => {
   const difference = valueDifference(pair)
   const { changed, total, unit } = difference.extent
   const hasBoth = pair.before !== undefined && pair.after !== undefined
-  const extent = difference.only === undefined ? `${changed} of ${total} ${unit} changed` : only[difference.only]
+  const extent = difference.only === undefined ? `${changed} of ${total} ${unit} changed` : onlyDiffers[difference.only]
   const said = [
     ...(hasBoth ? [extent] : []),
     ...(difference.reading === "base64" ? ["decoded from base64"] : []),
@@ -373,7 +373,7 @@ const carryLines = ({ carriedFrom, differsFrom }: Run, paint: Paint): ReadonlyAr
   ]
 }
 
-const pointers: Readonly<Record<RestoreEvidence["pointers"][number]["name"], string>> = {
+const pointerNames: Readonly<Record<RestoreEvidence["pointers"][number]["name"], string>> = {
   installConfigId: "configuration",
   modulePath: "module",
   sourceSnapshotId: "snapshot",
@@ -383,7 +383,7 @@ const pointers: Readonly<Record<RestoreEvidence["pointers"][number]["name"], str
   tool: "tool"
 }
 
-const changes: Readonly<Record<RestoreEvidence["configuration"][number]["change"], string>> = {
+const restoreChanges: Readonly<Record<RestoreEvidence["configuration"][number]["change"], string>> = {
   added: "is set again",
   removed: "is no longer set",
   changed: "gets its earlier value"
@@ -404,10 +404,10 @@ const restoreLines = (restore: RestoreEvidence): ReadonlyArray<string> => {
     `after the restore: generation ${next.generation}, serial ${next.serial}`,
     ...restore.pointers.map(
       (pointer) =>
-        `${pointers[pointer.name]}: ${terminalText(pointer.current ?? "(none)")} → ${terminalText(pointer.restored ?? "(none)")}`
+        `${pointerNames[pointer.name]}: ${terminalText(pointer.current ?? "(none)")} → ${terminalText(pointer.restored ?? "(none)")}`
     ),
     ...(configuration.length === 0 ? ["The configuration is the same."] : []),
-    ...configuration.map(({ change, kind, name }) => `${kind} ${terminalText(name)} ${changes[change]}`),
+    ...configuration.map(({ change, kind, name }) => `${kind} ${terminalText(name)} ${restoreChanges[change]}`),
     ...outputs.map(
       ({ name, publication }) =>
         `Output ${terminalText(name)} ${publication.change === "published" ? "becomes public" : "is withdrawn"}`

@@ -124,7 +124,7 @@ const continueSequences = (sql: SqlClient.SqlClient, sequences: Sequences) =>
 const Constraint = rowShape({ owner: Schema.String, name: Schema.String, definition: Schema.String })
 const Trigger = rowShape({ name: Schema.String, statement: Schema.String })
 
-const run = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
+const runAll = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
   Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
 
 /**
@@ -142,21 +142,21 @@ const withoutConstraintsOfPostgres = Effect.fnUntraced(function* <E, R>(
     FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
     WHERE k.contype = 'f' AND c.relnamespace = CAST(current_schema() AS REGNAMESPACE)`
   const table = (name: string) => `ALTER TABLE ${quoted(name)}`
-  yield* run(
+  yield* runAll(
     sql,
     keys.map(({ name, owner }) => `${table(owner)} DROP CONSTRAINT ${quoted(name)}`)
   )
-  yield* run(
+  yield* runAll(
     sql,
     tables.map(({ name }) => `${table(name)} DISABLE TRIGGER USER`)
   )
-  yield* run(sql, [`TRUNCATE ${tables.map(({ name }) => quoted(name)).join(", ")}`])
+  yield* runAll(sql, [`TRUNCATE ${tables.map(({ name }) => quoted(name)).join(", ")}`])
   yield* copy
-  yield* run(
+  yield* runAll(
     sql,
     tables.map(({ name }) => `${table(name)} ENABLE TRIGGER USER`)
   )
-  yield* run(
+  yield* runAll(
     sql,
     keys.map(({ definition, name, owner }) => `${table(owner)} ADD CONSTRAINT ${quoted(name)} ${definition}`)
   )
@@ -173,16 +173,16 @@ const withoutTriggersOfSqlite = Effect.fnUntraced(function* <E, R>(
 ) {
   const triggers = yield* Trigger.rowsOnce(sql)`SELECT name, sql AS statement FROM sqlite_schema
     WHERE type = 'trigger' ORDER BY rowid`
-  yield* run(
+  yield* runAll(
     sql,
     triggers.map(({ name }) => `DROP TRIGGER ${quoted(name)}`)
   )
-  yield* run(
+  yield* runAll(
     sql,
     tables.map(({ name }) => `DELETE FROM ${quoted(name)}`)
   )
   yield* copy
-  yield* run(
+  yield* runAll(
     sql,
     triggers.map(({ statement }) => statement)
   )
