@@ -86,7 +86,7 @@ describe("Run list", () => {
     await page.waitForURL(/q=run_/)
     await page.locator(`a[href$="${reviewRun}"]`).waitFor()
     await page.getByRole("searchbox").fill("nothing-is-called-so")
-    await page.getByText(words.noMatchTitle).waitFor()
+    await page.getByRole("heading", { name: words.noMatchTitle }).waitFor()
     await page.getByRole("button", { name: words.clear }).first().click()
     await page.locator(rows).first().waitFor()
     expect(new URL(page.url()).search).toBe("")
