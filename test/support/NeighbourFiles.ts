@@ -26,6 +26,7 @@ export const neighbourFiles: ReadonlyArray<readonly [reason: string, files: Read
       "src/cli/doctor/FileFindings.ts",
       "src/dashboard/value-difference/JsonDifference.ts",
       "src/dashboard/value-difference/LineDifference.ts",
+      "src/http/DocsRoutes.ts",
       "src/http/OperatorRoutes.ts",
       "src/http/SampleRoutes.ts",
       "src/http/prose/BackupsProse.ts",
@@ -157,6 +158,7 @@ export const neighbourFiles: ReadonlyArray<readonly [reason: string, files: Read
       "src/dashboard/value-difference/JsonPairing.ts",
       "src/database/InstallationRow.ts",
       "src/database/SharedReads.ts",
+      "src/database/postgres/SessionSettings.ts",
       "src/database/postgres/SnapshotMemory.ts",
       "src/licenses/RuntimeComponents.ts",
       "src/operator/OperatorClient.ts"
