@@ -39,10 +39,6 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
     "actors/running/execution/ReviewedRefs",
     "asks ReviewedRef, then names what is opened"
   ],
-  "actors/access/approval/PlanApproval.ts": [
-    "actors/access/approval/WaysToApply",
-    "reads the facts of ApprovalDecision"
-  ],
   "actors/commands/capsule/CapsuleActor.ts": [
     ["actors/commands/capsule/Release", "actors/commands/adoption/BackupImport"],
     "refusals in the order of a release, then its rows; refusals in the order of a confirmation"
@@ -234,10 +230,6 @@ export const drivenActors: Readonly<Record<string, readonly [tests: string | Rea
   "actors/ledger/pull-request-report/CapsuleProgress.ts": [
     "actors/commands/pull-request-report/PullRequestReporter",
     "chooses the plan after the merge or the speculative plan, and gives CapsuleVerdict their facts"
-  ],
-  "actors/ledger/pull-request/PullRequestStore.ts": [
-    "actors/commands/pull-request/PullRequestLooks",
-    "writes the records that SeenPullRequests and MergeGroups decide"
   ],
   "actors/commands/pull-request/HeadPlans.ts": [
     "actors/commands/pull-request/HeadPlans",
