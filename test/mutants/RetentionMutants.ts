@@ -132,7 +132,7 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "audit chain: no event gets a place later",
     file: "actors/base/audit/AuditBeginning.ts",
-    text: "if (present !== undefined && present.chains !== null) return",
+    text: "if (isComplete(yield* readChain(installationScope))) return",
     broken: "",
     test: auditChain
   },
