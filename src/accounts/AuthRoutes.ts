@@ -22,7 +22,7 @@ import {
   SignInOffer,
   SignInRequest
 } from "./declarations/SignInApi.ts"
-import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
+import { countAttempt, signInByPassword, signInBySetup, requirePasswords } from "./CredentialSignIn.ts"
 import { confirmationRoutes } from "./ConfirmationRoutes.ts"
 import { factorRoutes } from "./FactorRoutes.ts"
 import { invitationRoutes } from "./InvitationRoutes.ts"
@@ -69,13 +69,13 @@ const inspectLink = Effect.gen(function* () {
 const setup = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
-  return yield* signedInResponse(yield* enterBySetup(yield* setupBody), 201)
+  return yield* signedInResponse(yield* signInBySetup(yield* setupBody), 201)
 })
 
 const signIn = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* requirePasswords
-  return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
+  return yield* signedInResponse(yield* signInByPassword(yield* signInBody), 200)
 })
 
 /** Closes the session, if any, and removes the cookie regardless of its value. */

@@ -21,7 +21,7 @@ import {
 import { AssertionRequest } from "./declarations/PasskeyCeremony.ts"
 import { decodeAssertion } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
-import { countPasswordGuess, requirePasswords } from "./PasswordEntrance.ts"
+import { countPasswordGuess, requirePasswords } from "./CredentialSignIn.ts"
 import { offeredSignInMethods } from "./SignInOffer.ts"
 import { signedIn, signedInToChange } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"

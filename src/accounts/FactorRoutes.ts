@@ -15,7 +15,7 @@ import {
   SecondFactorApi,
   SecondFactorSecret
 } from "./declarations/SecondFactorApi.ts"
-import { requirePasswords } from "./PasswordEntrance.ts"
+import { requirePasswords } from "./CredentialSignIn.ts"
 import { commandOf, signedIn, signedInAndConfirmed } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 

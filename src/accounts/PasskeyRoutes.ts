@@ -16,7 +16,7 @@ import {
   PasskeySetupRequest,
   SetupOptionsRequest
 } from "./declarations/PasskeysApi.ts"
-import { countAttempt } from "./PasswordEntrance.ts"
+import { countAttempt } from "./CredentialSignIn.ts"
 import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
 import { decodeAssertion, decodeRegistration } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"

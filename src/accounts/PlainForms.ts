@@ -15,7 +15,7 @@ import { SignedOutPagesApi, SetupForm, SignInForm } from "./declarations/SignedO
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
 import { pageLanguage, type Language } from "./oidc/PageWords.ts"
 import { sameOriginPath } from "./SameOriginPath.ts"
-import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
+import { countAttempt, signInByPassword, signInBySetup, requirePasswords } from "./CredentialSignIn.ts"
 import { requireSameOrigin } from "./SessionCookie.ts"
 import { withSignIn } from "./SignedIn.ts"
 import { plainMessage, signInRefusalPage } from "./SignInRefusalPage.ts"
@@ -74,7 +74,7 @@ const issuerPaths = "/oauth/"
 const signIn = Effect.gen(function* () {
   yield* requireSameOrigin
   yield* requirePasswords
-  const opened = yield* enterByPassword(yield* signInForm)
+  const opened = yield* signInByPassword(yield* signInForm)
   const { baseUrl } = yield* HttpSettings
   const path = yield* wantedPath
   const leadsOn = path.startsWith(issuerPaths)
@@ -84,7 +84,7 @@ const signIn = Effect.gen(function* () {
 const setup = Effect.gen(function* () {
   yield* requireSameOrigin
   yield* countAttempt
-  const opened = yield* enterBySetup(yield* setupForm)
+  const opened = yield* signInBySetup(yield* setupForm)
   const { baseUrl } = yield* HttpSettings
   return yield* withSignIn(seeOther(`${baseUrl}/`), opened)
 })

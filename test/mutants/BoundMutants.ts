@@ -2,7 +2,7 @@ import type { Mutant } from "./Mutant.ts"
 
 const documents = "test/runner/document/Documents.test.ts"
 const receipt = "test/actors/commands/adoption/StateReceipt.test.ts"
-const entrances = "test/src/http/Entrances.test.ts"
+const everyRoute = "test/src/http/EveryRoute.test.ts"
 const packs = "test/runner/git/PackBounds.test.ts"
 const documentsFile = "runner/document/Documents.ts"
 
@@ -174,42 +174,42 @@ export const boundMutants: ReadonlyArray<Mutant> = [
     file: "src/http/agent/AgentRoutes.ts",
     text: "if (!isOneMessage(body)) return yield* notOneMessage",
     broken: "",
-    test: entrances
+    test: everyRoute
   },
   {
     name: "bounds: a message without a session",
     file: "src/http/agent/AgentRoutes.ts",
     text: ": readBodyBytes(mostStrangerBytes)",
     broken: ": readBodyBytes(mostCommandBytes)",
-    test: entrances
+    test: everyRoute
   },
   {
     name: "bounds: agents without a session by address",
     file: "src/http/agent/AgentRoutes.ts",
     text: 'if (!isKnown) yield* limits.consume("agent", { address: remoteAddress })',
     broken: "",
-    test: entrances
+    test: everyRoute
   },
   {
     name: "bounds: deliveries to a Source at once",
     file: "src/http/SourceHooks.ts",
     text: "if (others >= mostDeliveries) return Effect.fail(busy)",
     broken: "",
-    test: entrances
+    test: everyRoute
   },
   {
     name: "bounds: the deadline of a body that is hashed",
     file: "src/http-kit/RequestBody.ts",
     text: "Stream.interruptWhen(Effect.andThen(Effect.sleep(bodyDeadline), tooSlow(bodyDeadline))),",
     broken: "",
-    test: entrances
+    test: everyRoute
   },
   {
     name: "bounds: the length of a body that is hashed",
     file: "src/http-kit/RequestBody.ts",
     text: "return length > maxBytes ? Effect.fail(tooLarge(maxBytes)) : Effect.succeed(bytes)",
     broken: "return Effect.succeed(bytes)",
-    test: entrances
+    test: everyRoute
   },
   {
     name: "requests: a number in a body that would be rounded is refused",

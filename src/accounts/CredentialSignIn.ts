@@ -52,7 +52,7 @@ export const requirePasswords = Effect.filterOrFail(
 )
 
 /** Counts the attempt, and redeems a setup link by setting a password. */
-export const enterBySetup = Effect.fnUntraced(function* (
+export const signInBySetup = Effect.fnUntraced(function* (
   redemption: Pick<PasswordRedemption, "secret" | "password" | "email" | "displayName">
 ) {
   const links = yield* SetupLinks
@@ -60,7 +60,7 @@ export const enterBySetup = Effect.fnUntraced(function* (
 })
 
 /** Counts an attempt, signs in with a password, and closes the browser's previous session. */
-export const enterByPassword = Effect.fnUntraced(function* (body: {
+export const signInByPassword = Effect.fnUntraced(function* (body: {
   readonly email: string
   readonly password: Redacted.Redacted
   readonly code?: Redacted.Redacted

@@ -26,7 +26,7 @@ const { paths } = Schema.decodeUnknownSync(
 )(JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi()))))
 
 /** The declared routes that answer callers without a credential, with the type of their body. */
-const entrances = Object.entries(paths).flatMap(([path, methods]) =>
+const routes = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, { requestBody, security = [] }]) => {
     const isOpen = security.length === 0 || security.some((scheme) => Object.keys(scheme).length === 0)
     const name = `${method.toUpperCase()} ${path}`
@@ -46,7 +46,7 @@ const documented = () => {
 }
 
 test("docs/security.md lists exactly the routes that require no credential", () => {
-  expect(documented().toSorted()).toEqual([...entrances.map(({ name }) => name), "GET /*", "GET /docs/*"].toSorted())
+  expect(documented().toSorted()).toEqual([...routes.map(({ name }) => name), "GET /*", "GET /docs/*"].toSorted())
 })
 
 let challenges = 0
@@ -102,7 +102,7 @@ const send = Effect.fnUntraced(function* (
   )
 })
 
-const withBody = entrances.filter(({ type }) => type !== undefined)
+const withBody = routes.filter(({ type }) => type !== undefined)
 const rpc = { method: "POST", path: "/agent/v1/rpc", type: "application/x-ndjson" }
 const hook = { method: "POST", path: "/hooks/sources/{sourceId}", type: "application/json" }
 const forge = { authorization: "Bearer hook-secret" }
@@ -113,12 +113,12 @@ const challenge = (id: number) =>
 describe("Public routes", () => {
   it.live("a public route reads an endless body only up to its limit", () =>
     Effect.gen(function* () {
-      for (const entrance of withBody) {
+      for (const route of withBody) {
         const { body, state } = endless()
-        const { status } = yield* send(entrance, body, { headers: entrance.path === hook.path ? forge : {} })
-        expect([entrance.name, status >= 400 && status < 500]).toEqual([entrance.name, true])
-        const bound = entrance.path === hook.path ? mostDeliveryBytes : mostStrangerBytes
-        expect([entrance.name, state.pulled <= bound + 8 * pieceBytes]).toEqual([entrance.name, true])
+        const { status } = yield* send(route, body, { headers: route.path === hook.path ? forge : {} })
+        expect([route.name, status >= 400 && status < 500]).toEqual([route.name, true])
+        const bound = route.path === hook.path ? mostDeliveryBytes : mostStrangerBytes
+        expect([route.name, state.pulled <= bound + 8 * pieceBytes]).toEqual([route.name, true])
       }
     }).pipe(Effect.provide(application))
   )
@@ -131,10 +131,10 @@ describe("Public routes", () => {
         ...clock,
         sleep: (duration) => (Duration.toSeconds(duration) === 30 ? Effect.void : clock.sleep(duration))
       }
-      for (const entrance of withBody) {
-        const headers = entrance.path === hook.path ? forge : {}
-        const { status } = yield* send(entrance, silent(), { clock: hurried, headers })
-        expect([entrance.name, status >= 400 && status < 500]).toEqual([entrance.name, true])
+      for (const route of withBody) {
+        const headers = route.path === hook.path ? forge : {}
+        const { status } = yield* send(route, silent(), { clock: hurried, headers })
+        expect([route.name, status >= 400 && status < 500]).toEqual([route.name, true])
       }
       const late = yield* send(rpc, silent(), { clock: hurried })
       expect([late.status, yield* Effect.promise(() => late.text())]).toEqual([
@@ -170,12 +170,12 @@ describe("Unauthenticated agent messages", () => {
     Effect.gen(function* () {
       const { clock, stop } = yield* TestTime
       yield* stop
-      for (const [entrance, body] of [
+      for (const [route, body] of [
         [rpc, challenge(1)],
         [hook, "{}"]
       ] as const) {
         const statuses = new Set<number>()
-        const one = (remoteAddress: string) => send(entrance, body, { clock, remoteAddress, headers: forge })
+        const one = (remoteAddress: string) => send(route, body, { clock, remoteAddress, headers: forge })
         for (let count = 0; count < 600; count += 1) statuses.add((yield* one("192.0.2.1")).status)
         expect(statuses.has(429)).toBe(false)
         const limited = yield* one("192.0.2.1")
