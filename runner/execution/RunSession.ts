@@ -370,6 +370,103 @@ const deliveredCredentials = Effect.fnUntraced(function* (
   return { credentialSecrets, delivery, ownSets }
 })
 
+type Credentials = Effect.Success<ReturnType<typeof deliveredCredentials>>
+
+/** Reads the base state, and adds every secret of the Run to its redactor. */
+const revealTo = Effect.fnUntraced(function* (
+  redactor: RunRedactor,
+  { derived = [], job, secrets: given }: SessionRequest,
+  { delivery, ownSets }: Pick<Credentials, "delivery" | "ownSets">
+) {
+  const redaction = yield* Redaction
+  const provided =
+    ownSets.size === 0
+      ? undefined
+      : yield* redaction.redactor(providedParts(ownSets.values())).pipe(Effect.mapError(prepareFailed))
+  const secrets = [...given, ...delivery.secrets, ...derived, ...(job.stateSecrets ?? [])]
+  yield* redactor.add(secrets)
+  const base =
+    job.state === undefined
+      ? undefined
+      : yield* readState(Redacted.value(job.state)).pipe(
+          Effect.flatMap((state) => Effect.fromOption(state)),
+          Effect.mapError(() => runnerFailure("job_invalid", "prepare", "The base state is not a state file."))
+        )
+  yield* redactor.add(derivedSecrets("state", base?.sensitiveTexts ?? []))
+  return { base, provided, secrets }
+})
+
+interface PreparedFolder {
+  readonly job: RunJob
+  readonly prepared: Effect.Success<ReturnType<typeof prepareModule>>
+  readonly cwd: string
+  readonly mirror: string | undefined
+}
+
+/**
+ * Opens the folders that svc reads after module code has run, and links the packages of the lock. Call it before the sandbox
+ * opens, because opening it may hand the folder to another user.
+ */
+const holdFolders = Effect.fnUntraced(function* (
+  paths: RunFolderPaths,
+  { cwd, job, mirror, prepared }: PreparedFolder
+) {
+  const { providerCache } = yield* RunnerSettings
+  const { level } = (yield* Sandbox).status
+  const module = yield* holdFolder(prepared.rootFolder)
+  const settings = yield* holdFolder(posix.join(paths.sandbox, sandboxPaths.settings))
+  const providers = yield* makeRunProviders({
+    root: paths.sandbox,
+    module: cwd,
+    store:
+      level === "user_landlock" || providerCache === undefined
+        ? undefined
+        : providerStore(providerCache, job.workspaceId),
+    mirror
+  })
+  const lock = yield* module.read(lockFileName, longestLock)
+  const linked =
+    !prepared.uninstalled && Option.isSome(lock) && (yield* providers.link(new TextDecoder().decode(lock.value)))
+  return { linked, module, providers, settings }
+}, Effect.mapError(prepareFailed))
+
+interface ToolPlace {
+  readonly cwd: string
+  readonly environments: ReturnType<typeof environmentsOf>
+  readonly mirror: string | undefined
+  readonly network: boolean
+  readonly program: string
+  readonly providers: RunProviders
+}
+
+/** Returns the function that runs the tool in the sandbox of a session. */
+const toolIn = (
+  session: Parameters<typeof runTool>[0],
+  { cwd, environments, mirror, network, program, providers }: ToolPlace
+) =>
+  Effect.fnUntraced(function* ({ access, args, grace, isEvidence = false, output, phase, timeout }: ToolCommand) {
+    const isInstall = access === "install"
+    const readOnly = [
+      ...(yield* providers.visible),
+      // An installation may choose any package in the mirror.
+      ...(isInstall && mirror !== undefined ? [mirror] : [])
+    ]
+    return yield* runTool(isEvidence ? { ...session, cancel: notCancelled } : session, {
+      phase,
+      command: {
+        argv: [program, ...args],
+        cwd,
+        environment: environments[access],
+        network: access !== "none" && network,
+        readOnly,
+        isInstallation: isInstall
+      },
+      output,
+      timeout,
+      grace
+    }).pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", phase, message)))
+  })
+
 /**
  * Prepares the run folder and opens its sandbox. Performs every check before any module code runs. When the scope closes, closes
  * the sandbox and removes inputs and credentials from disk.
@@ -382,8 +479,6 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const mirror = yield* place.mirror
   const sandbox = yield* Sandbox
   const redaction = yield* Redaction
-  const { providerCache } = yield* RunnerSettings
-  const { level } = sandbox.status
   const { insideRoot, serverPaths } = control
   const sink = withoutServerPaths(unbreakableSink(control.sink), serverPaths)
   const redactor = yield* redaction.redactor([], job.addressKey).pipe(Effect.mapError(prepareFailed))
@@ -396,20 +491,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   const cwd = moduleFolder(job.module.path)
   const { credentialSecrets, delivery, ownSets } = yield* deliveredCredentials(request, cwd)
-  const provided =
-    ownSets.size === 0
-      ? undefined
-      : yield* redaction.redactor(providedParts(ownSets.values())).pipe(Effect.mapError(prepareFailed))
-  const secrets = [...request.secrets, ...delivery.secrets, ...(request.derived ?? []), ...(job.stateSecrets ?? [])]
-  yield* redactor.add(secrets)
-  const base =
-    job.state === undefined
-      ? undefined
-      : yield* readState(Redacted.value(job.state)).pipe(
-          Effect.flatMap((state) => Effect.fromOption(state)),
-          Effect.mapError(() => runnerFailure("job_invalid", "prepare", "The base state is not a state file."))
-        )
-  yield* redactor.add(derivedSecrets("state", base?.sensitiveTexts ?? []))
+  const { base, provided, secrets } = yield* revealTo(redactor, request, { delivery, ownSets })
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
@@ -427,25 +509,12 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   }).pipe(Effect.mapError(prepareFailed))
   yield* failWhenCancelled(cancel, "prepare")
 
-  const module = yield* holdFolder(prepared.rootFolder).pipe(Effect.mapError(prepareFailed))
-  const settings = yield* holdFolder(posix.join(paths.sandbox, sandboxPaths.settings)).pipe(
-    Effect.mapError(prepareFailed)
-  )
-  const providers = yield* makeRunProviders({
-    root: paths.sandbox,
-    module: cwd,
-    store:
-      level === "user_landlock" || providerCache === undefined
-        ? undefined
-        : providerStore(providerCache, job.workspaceId),
+  const { linked, module, providers, settings } = yield* holdFolders(paths, {
+    job,
+    prepared,
+    cwd,
     mirror: mirror?.path
   })
-  const lock = yield* module.read(lockFileName, longestLock).pipe(Effect.mapError(prepareFailed))
-  // Link the packages before the sandbox opens, because opening it may hand the folder to another user.
-  const linked =
-    !prepared.uninstalled &&
-    Option.isSome(lock) &&
-    (yield* providers.link(new TextDecoder().decode(lock.value)).pipe(Effect.mapError(prepareFailed)))
   yield* processesMayStart(control, cancel)
   const box = yield* sandbox
     .open({
@@ -466,31 +535,10 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     isUninstalled: prepared.uninstalled
   })
 
-  const tool = Effect.fnUntraced(function* (command: ToolCommand) {
-    const isInstall = command.access === "install"
-    const readOnly = [
-      ...(yield* providers.visible),
-      // An installation may choose any package in the mirror.
-      ...(isInstall && mirror !== undefined ? [mirror.path] : [])
-    ]
-    return yield* runTool(
-      { box, sink, report, redactor, cancel: command.isEvidence === true ? notCancelled : cancel },
-      {
-        phase: command.phase,
-        command: {
-          argv: [program, ...command.args],
-          cwd,
-          environment: environments[command.access],
-          network: command.access !== "none" && (job.network ?? true),
-          readOnly,
-          isInstallation: isInstall
-        },
-        output: command.output,
-        timeout: command.timeout,
-        grace: command.grace
-      }
-    ).pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", command.phase, message)))
-  })
+  const tool = toolIn(
+    { box, sink, report, redactor, cancel },
+    { cwd, environments, mirror: mirror?.path, network: job.network ?? true, program, providers }
+  )
 
   return {
     paths,
