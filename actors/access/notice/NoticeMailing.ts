@@ -140,9 +140,10 @@ const make = Effect.gen(function* () {
   const troubles = new Map<string, { readonly failures: number; readonly until: number }>()
 
   const failed = Effect.fnUntraced(function* ({ id }: NoticeRow, cause: Cause.Cause<unknown>) {
+    const at = yield* Clock.currentTimeMillis
     const failures = (troubles.get(id)?.failures ?? 0) + 1
     const wait = retryWait(failures)
-    troubles.set(id, { failures, until: (yield* Clock.currentTimeMillis) + wait })
+    troubles.set(id, { failures, until: at + wait })
     yield* Effect.logError(
       `The mails of notice ${id} could not be queued. They are tried again in ${wait / 1000} s.`,
       cause
