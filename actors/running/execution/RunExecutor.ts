@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, Duration, Effect, Fiber, FiberMap, Layer, Schedule } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, FiberMap, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunFolders } from "../../../runner/execution/RunFolders.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
@@ -93,8 +93,8 @@ export class RunExecutor extends Context.Service<
       const folders = yield* RunFolders
       const node = yield* Nodes
       const fibers = yield* FiberMap.make<string, void, never>()
-      /** The newest execution of each Run in this process. */
-      const newest = new Map<string, Fiber.Fiber<void>>()
+      /** Done when the newest execution of each Run in this process ends. */
+      const newest = new Map<string, Deferred.Deferred<void>>()
       const cancels = yield* RunCancels
       const skipGrace = yield* SkipDrainGrace
       const stage = { quiet: false, draining: false }
@@ -202,11 +202,13 @@ export class RunExecutor extends Context.Service<
         // A requeued Run may start again before its last execution has removed its folder. The earlier execution must not be
         // interrupted, and must not remove the record of the new one, which waits for it. Other Runs do not wait.
         const before = newest.get(run.id)
+        const ended = Deferred.makeUnsafe<void>()
+        newest.set(run.id, ended)
         const fiber = yield* FiberMap.run(
           fibers,
           keyOf(run),
           Effect.andThen(
-            before === undefined ? Effect.void : Fiber.await(before),
+            before === undefined ? Effect.void : Deferred.await(before),
             journal.within(run.id, execute(run))
           ).pipe(
             Effect.ensuring(cancels.forget(run.id)),
@@ -217,9 +219,9 @@ export class RunExecutor extends Context.Service<
             Effect.annotateLogs({ runId: run.id })
           )
         )
-        newest.set(run.id, fiber)
         fiber.addObserver(() => {
-          if (newest.get(run.id) === fiber) newest.delete(run.id)
+          Deferred.doneUnsafe(ended, Effect.void)
+          if (newest.get(run.id) === ended) newest.delete(run.id)
         })
       })
 
