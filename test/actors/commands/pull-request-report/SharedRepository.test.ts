@@ -295,6 +295,26 @@ describe("Pull request that two Sources follow", () => {
     })
   )
 
+  tests.live("has one status on the commit of a merge queue, which covers the Capsules of both Sources", () =>
+    Effect.gen(function* () {
+      const { number, opened, sourceOf, sql, state, statuses, take } = yield* twoSources("github")
+      const [a, b] = [yield* sourceOf("a", ".git"), yield* sourceOf("b", "")]
+      for (const id of [a.id, b.id]) {
+        yield* sql`UPDATE pull_requests SET number = ${-number}, merge_group = ${`[${number}]`}, review = ${emptyReview},
+          ref = ${`refs/heads/gh-readonly-queue/main/pr-${number}-${opened.headCommit}`} WHERE id = ${id}`
+      }
+      yield* sql`UPDATE pull_request_capsules SET touched = 0 WHERE pull_request_id = ${a.id}`
+      for (const id of [a.id, b.id, a.id]) yield* take(id)
+      expect(statuses().at(-1)).toMatchObject({ state: "failure" })
+      expect(statuses().at(-1)?.description).toContain(b.capsule.name)
+      expect(new Set(statuses().map(({ context }) => context)).size).toBe(1)
+      expect(opened.comments).toEqual([])
+      const calls = state.calls.length
+      for (const id of [a.id, b.id]) yield* take(id)
+      expect(state.calls).toHaveLength(calls)
+    })
+  )
+
   tests.live("is due once, and also for a change in a Source that does not report", () =>
     Effect.gen(function* () {
       const { sourceOf, sql, take } = yield* twoSources("forgejo")
