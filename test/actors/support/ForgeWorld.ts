@@ -12,6 +12,7 @@ import { fakeForgejo } from "../../support/forge/FakeForgejo.ts"
 import { type FakeApp, fakeGitHub } from "../../support/forge/FakeGitHub.ts"
 import { fakeGitLab } from "../../support/forge/FakeGitLab.ts"
 import { type FakePullRequest, type ForgeState, forgeState, openPullRequest } from "../../support/forge/ForgeState.ts"
+import type { InstallOptions } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { branched, followed, pullRef } from "./PullRequestWorld.ts"
 
@@ -90,7 +91,8 @@ let worlds = 0
 export const onForge = Effect.fnUntraced(function* (
   lane: string,
   files: Record<string, string>,
-  change: UpdateSource = {}
+  change: UpdateSource = {},
+  more: InstallOptions = {}
 ) {
   const { address, app, kind, state } = yield* ForgeWithGit
   const { context, url, workspaceId } = yield* TestPlane
@@ -102,7 +104,7 @@ export const onForge = Effect.fnUntraced(function* (
   state.tokens.set(token, { account: robot, permissions: new Set(everyPermission[kind]) })
   const repository = state.addRepository(`team/app-${worlds}`)
   repository.collaborators.set(robot.login, "write")
-  const { base, capsule, secret, source } = yield* followed(lane, files)
+  const { base, capsule, secret, source } = yield* followed(lane, files, {}, more)
   const connection = yield* (yield* Connections).create(
     context,
     bodyOf({

@@ -154,6 +154,8 @@ export const forgeServer = (
       }
       bodyOf(request).then(
         (body) => {
+          const { authorization: _, ...headers } = request.headers
+          state.sent.push(JSON.stringify([request.method, request.url, headers, body]))
           const instead = trouble === undefined ? undefined : troubled(trouble, limitStatus)
           if (instead !== undefined) return send(instead)
           if (!url.pathname.startsWith(prefix)) return send(notFound)

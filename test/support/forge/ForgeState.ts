@@ -94,6 +94,8 @@ export const forgeState = () => {
     checks: [] as Array<FakeCheck>,
     /** The method and path of each request. */
     calls: [] as Array<string>,
+    /** Everything that each request contains, except its credential. */
+    sent: [] as Array<string>,
     /** GitHub's responses, by code, for Apps that a person has created from a manifest. Each code can be used once. */
     createdApps: new Map<string, Readonly<Record<string, unknown>>>(),
     /** Failures for the next requests, one per request. `undefined` means no failure. */

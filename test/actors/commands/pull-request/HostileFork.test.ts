@@ -1,14 +1,17 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../../actors/base/audit/Audit.ts"
+import { Sources } from "../../../../actors/ledger/source/Sources.ts"
+import { PullRequestCommands } from "../../../../schema/commands/PullRequestCommands.ts"
 import { canarySweep } from "../../../support/CanarySweep.ts"
 import { suite } from "../../../support/Effect.ts"
 import { bound, demoConnection, demoModule } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
-import { branched, followed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
+import { onForge, planeOnForge, robot } from "../../support/ForgeWorld.ts"
+import { branched, calm, followed, looked, pullRef, readOf } from "../../support/PullRequestWorld.ts"
 
 setDefaultTimeout(120_000)
 
@@ -161,6 +164,92 @@ describe("A hostile fork", () => {
         expect(Object.values(canaries).filter((canary) => outside.includes(canary))).toEqual([])
         const swept = canarySweep(dataDir, Object.values(canaries))
         expect(swept.filter((found) => !found.startsWith(cached) && !found.startsWith(environment))).toEqual([])
+        delete process.env["SVC_TEST_CANARY"]
+      })
+  )
+})
+
+/** Resources whose addresses contain the private input. */
+const named = (name: string) => `
+resource "terraform_data" "${name}" {
+  for_each = toset([nonsensitive(var.key)])
+  input    = each.key
+}
+`
+
+/** Shows the private input in an address, an Output and a message. */
+const showing = `${named("shown")}
+output "shown" { value = nonsensitive(var.key) }
+check "shown" {
+  assert {
+    condition     = nonsensitive(var.key) == "mine"
+    error_message = "It is \${nonsensitive(var.key)}."
+  }
+}
+`
+
+describe.each(["github", "gitlab", "forgejo"] as const)("A hostile fork on %s", (kind) => {
+  const connected = suite(planeOnForge(kind))
+  afterAll(connected.dispose)
+
+  connected.live(
+    "svc sends a forge no secret in comments and statuses about a hostile fork, even after an admin allowed its plan",
+    () =>
+      Effect.gen(function* () {
+        const { context, dataDir, moveBranch } = yield* TestPlane
+        process.env["SVC_TEST_CANARY"] = canaries.environment
+        const cached = join(dataDir, "providers", "canary.tf")
+        mkdirSync(dirname(cached), { recursive: true })
+        writeFileSync(cached, canaries.providers)
+        const connection = yield* demoConnection(canaries.token)
+        const { opens, repository, secret, source, state, statusOf, token } = yield* onForge(
+          "hostile",
+          { "main.tf": module, "named.tf": named("lost") },
+          {},
+          { variables: { key: canaries.input }, options: { providerBindings: [bound(connection.id)] } }
+        )
+        const all = [...Object.values(canaries), token]
+        const sources = yield* Sources
+        const answers: Array<unknown> = []
+        /** Delivers a webhook, and keeps the answer, for whoever holds the secret and for everybody else. */
+        const delivered = Effect.gen(function* () {
+          const body = Stream.make(new TextEncoder().encode(JSON.stringify(canaries)))
+          answers.push(yield* sources.hook(source.id, { proofs: { secrets: [secret] }, body }))
+          const { code, message } = yield* Effect.flip(sources.hook(source.id, { proofs: { secrets: ["no"] }, body }))
+          answers.push({ code, message })
+          yield* calm(source.id)
+        })
+        const witness = join(dataDir, "..", "witness-of-the-forge")
+        const stranger = { headRepositoryId: 4711, author: { id: 666, login: "mallory" } }
+        const fork = yield* opens(1, { "main.tf": module, "evil.tf": hostile(witness) }, stranger)
+        yield* moveBranch(fork.headRef, undefined)
+        yield* delivered
+        expect(yield* readOf(source.id, 1)).toMatchObject({
+          fork: "yes",
+          capsules: [{ touched: true, refusal: { code: "static_review" } }]
+        })
+        yield* statusOf(fork.headCommit, (text) => text.includes("not planned"))
+        for (const name of ["external", "provisioner", "check"]) {
+          expect([name, existsSync(`${witness}-${name}`)]).toEqual([name, false])
+        }
+
+        // The plan of this commit may use the private input. It destroys a resource, whose address is in the comment.
+        const allowed = yield* opens(2, { "main.tf": module, "named.tf": "", "shown.tf": showing }, stranger)
+        yield* moveBranch(allowed.headRef, undefined)
+        yield* delivered
+        const { id } = yield* readOf(source.id, 2)
+        yield* (yield* PullRequestCommands).Plan(id, { context, commit: allowed.headCommit })
+        yield* delivered
+        expect(yield* readOf(source.id, 2)).toMatchObject({ fork: "yes", capsules: [{ verdict: "planned" }] })
+        yield* statusOf(allowed.headCommit, (text) => text.includes("planned") && !text.includes("not planned"))
+
+        const comments = [fork, allowed].map((one) => one.comments.filter(({ author }) => author.id === robot.id))
+        expect(comments.map((own) => own.length)).toEqual([1, 1])
+        expect(comments[1]?.[0]?.body).toContain('terraform_data.lost["')
+        const outside = JSON.stringify([state.sent, state.statuses, [...repository.pullRequests.values()], answers])
+        expect(all.filter((canary) => outside.includes(canary))).toEqual([])
+        const swept = canarySweep(dataDir, all).filter((found) => !found.startsWith(cached))
+        expect(swept).toEqual([])
         delete process.env["SVC_TEST_CANARY"]
       })
   )
