@@ -1,7 +1,3 @@
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
 import { afterAll, afterEach, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -23,6 +19,7 @@ import { eventually } from "../../../support/Eventually.ts"
 import { active, freshKey, planned, replanned, settled, stepped } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { admin, ownerScope, ruled, standing, subjectOf } from "../../support/ApprovalSteps.ts"
+import { cloned, mergeWays } from "../../support/MergedClone.ts"
 import { approveChange, digestsOf, planLane, reasonsOf, speculated } from "../../support/ChangeSteps.ts"
 import { withMember } from "../../../support/Dialect.ts"
 
@@ -38,37 +35,6 @@ const moduleOf = (value: string, more = "") => `resource "terraform_data" "kept"
   ${more}
 }
 `
-
-const clones: Array<string> = []
-afterAll(() => {
-  for (const folder of clones) rmSync(folder, { recursive: true, force: true })
-})
-
-/** A clone of the served repository. The test changes it with the installed Git. */
-const cloned = Effect.map(TestPlane, ({ dataDir }) => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-carry-"))
-  clones.push(folder)
-  const environment = {
-    ...process.env,
-    ...Object.fromEntries(
-      ["AUTHOR", "COMMITTER"].flatMap((who) => [
-        [`GIT_${who}_NAME`, "Mina"],
-        [`GIT_${who}_EMAIL`, "mina@example.test"]
-      ])
-    )
-  }
-  const git = (...args: ReadonlyArray<string>) =>
-    execFileSync("git", args, { cwd: folder, encoding: "utf8", stdio: "pipe", env: environment }).trim()
-  git("clone", "-q", `${dirname(dataDir)}/repository.git`, ".")
-  return {
-    git,
-    write: (path: string, text: string) => writeFileSync(join(folder, path), text),
-    commit: (message: string) => {
-      git("add", "-A")
-      git("commit", "-q", "-m", message)
-    }
-  }
-})
 
 const rule = (carryOver: CarryOver) => ruled({ approvers: 1, planAuthorCounts: false, carryOver })
 
@@ -92,27 +58,7 @@ const opened = Effect.fnUntraced(function* (name: string, more = "") {
 const isMissing = Bun.which("terraform") === null || Bun.which("git") === null
 
 describe.skipIf(isMissing)("Change approvals", () => {
-  const ways: ReadonlyArray<
-    readonly [string, (git: (...args: ReadonlyArray<string>) => string, name: string) => void]
-  > = [
-    ["merge", (git, name) => void git("merge", "-q", "--no-ff", "-m", "Merge it", `${name}-change`)],
-    [
-      "squash",
-      (git, name) => {
-        git("merge", "-q", "--squash", `${name}-change`)
-        git("commit", "-q", "-m", "All in one")
-      }
-    ],
-    [
-      "rebase",
-      (git, name) => {
-        git("rebase", "-q", name, `${name}-change`)
-        git("checkout", "-q", name)
-        git("merge", "-q", "--ff-only", `${name}-change`)
-      }
-    ]
-  ]
-  for (const [way, merge] of ways) {
+  for (const [way, merge] of mergeWays) {
     tests.live(
       `approvals of a change carry over to the plan of the lane after a ${way}, even if the lane has other new commits`,
       () =>
