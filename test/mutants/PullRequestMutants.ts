@@ -14,6 +14,8 @@ const groupsFile = "actors/ledger/pull-request/MergeGroups.ts"
 const groupsTest = "test/actors/ledger/pull-request/MergeGroups.test.ts"
 const queueTest = "test/actors/commands/pull-request/MergeQueue.test.ts"
 const forgeTest = "test/runner/forge/ForgeLive.test.ts"
+const reviewFile = "runner/scan/ModuleReviewer.ts"
+const reviewTest = "test/runner/scan/ModuleReviewer.test.ts"
 
 /**
  * Mutants of decisions about a pull request: the owner of its head, the people who may plan it, and the recognition of svc's
@@ -292,5 +294,33 @@ export const pullRequestMutants: ReadonlyArray<Mutant> = [
     text: 'if (isSpeculative(plan)) return speculativeRefusal("applied")',
     broken: "void isSpeculative",
     test: "test/actors/ledger/capsule/ApplyObstacle.test.ts"
+  },
+  {
+    name: "static reviews: each provisioner of a resource counts",
+    file: reviewFile,
+    text: "`${key} ${nth}`",
+    broken: "`${key}`",
+    test: reviewTest
+  },
+  {
+    name: "static reviews: a removed block may run code",
+    file: reviewFile,
+    text: 'case "removed":',
+    broken: 'case "never removed":',
+    test: reviewTest
+  },
+  {
+    name: "static reviews: omitted code that runs is counted",
+    file: reviewFile,
+    text: "runsCode.more + beyond(runsCode.present)",
+    broken: "runsCode.more",
+    test: reviewTest
+  },
+  {
+    name: "static reviews: calls of a module that svc cannot install are followed",
+    file: reviewFile,
+    text: "folders.add(called)",
+    broken: "void called",
+    test: reviewTest
   }
 ]

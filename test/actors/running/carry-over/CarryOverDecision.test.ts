@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import * as fc from "fast-check"
 import { InstallConfigId } from "../../../../schema/records/Ids.ts"
 import type { DifferenceCode } from "../../../../schema/records/CarryOver.ts"
 import {
@@ -97,6 +98,43 @@ describe("Change approvals", () => {
     ["the approvals were used before", { isUsed: true }, "used"]
   ])("are not carried over if %s", (_what, changed, code) => {
     expect(codesOf({ ...equal, ...changed })).toEqual([code])
+  })
+
+  test("are carried over exactly if none of the generated facts differs, and otherwise every reason is named", () => {
+    const changes: ReadonlyArray<readonly [DifferenceCode, (facts: CarryFacts) => CarryFacts]> = [
+      ...(
+        [
+          ["change", { changeDigest: "hmac-sha256:b" }],
+          ["configuration", { installConfigId: configId("b") }],
+          ["connection", { bindings: "[1]" }],
+          ["authority", { epoch: 2 }],
+          ["state", { stateGeneration: 4 }],
+          ["provider_lock", { providerLockDigest: undefined }],
+          ["tool", { tool: { name: "terraform", version: "1.11.4" } }],
+          ["profile", { network: "none" }],
+          ["deliveries", { deliveries: "{1}" }],
+          ["agent_credentials", { provided: [] }]
+        ] as const
+      ).map(
+        ([code, changed]) =>
+          [code, (facts: CarryFacts): CarryFacts => ({ ...facts, planned: { ...facts.planned, ...changed } })] as const
+      ),
+      ["files", (facts) => ({ ...facts, files: { kind: "touched", because: "main.tf changed" } })],
+      ["inputs", (facts) => ({ ...facts, movedInputs: "moved" })],
+      ["rule", (facts) => ({ ...facts, rulesThen: ["[]", "[1]"] })],
+      ["off", (facts) => ({ ...facts, allowed: ["approval", "off"] })],
+      ["approver", (facts) => ({ ...facts, missing: "1 more approval" })],
+      ["stale", (facts) => ({ ...facts, isStale: true })],
+      ["uncertain", (facts) => ({ ...facts, isUncertain: true })],
+      ["used", (facts) => ({ ...facts, isUsed: true })]
+    ]
+    fc.assert(
+      fc.property(fc.subarray([...changes]), (chosen) => {
+        const facts = chosen.reduce((sum, [, change]) => change(sum), equal)
+        expect(codesOf(facts).toSorted()).toEqual(chosen.map(([code]) => code).toSorted())
+      }),
+      { numRuns: 300 }
+    )
   })
 
   test("carried-over approvals let svc apply the plan only if every rule allows it", () => {
