@@ -25,7 +25,7 @@ export interface ReviewedTree {
 }
 
 /** Data sources that start a program or contact an address while the tool plans. */
-const programSource = /^(?:external|http|local_command|shell_script|null_data_source)$/
+const programSource = /^(?:external|http|local_command|shell_script|null_data_source|terraform_remote_state)$/
 
 /** Providers that are part of the tool. */
 const builtIn = /^terraform\.io\/builtin\//

@@ -229,6 +229,8 @@ module "far" {
       expect(placed(review.runsCode.added)).toEqual([
         "data.external.program main.tf:17",
         "data.http.call main.tf:20",
+        // The tool itself contains this data source, and it sends a request to an address that the commit chooses.
+        "data.terraform_remote_state.other main.tf:13",
         "terraform_data.run provisioner local-exec main.tf:25"
       ])
       expect([...head.tree.reads.keys()]).toEqual(["main.tf"])
