@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs"
-import { Effect, FileSystem, Redacted } from "effect"
+import { Effect, FileSystem, Redacted, Schedule } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { serveRepository } from "../../src/testing/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../src/testing/git-server/RepositoryWriter.ts"
@@ -19,6 +19,9 @@ import { mayFail, type Scenario } from "./Scenario.ts"
 import { smallDisk } from "../support/SmallDisk.ts"
 import { uncheckedSuccesses, untruths } from "./Truth.ts"
 import { survivors } from "./Victims.ts"
+
+/** Time for the last kill after the end of a journey. */
+const killedWithin = "20 seconds"
 
 /** Returns all secrets that must never appear in plain text. */
 const secretsOf = (world: CrashWorld) => [...Object.values(canaries), Redacted.value(world.token)]
@@ -107,6 +110,7 @@ export const runScenario = Effect.fn("runScenario")(
       )
     })
     yield* Effect.forkScoped(readEvents(host, acknowledged))
+    const wantedKills = scenario.mustKill ? Math.max(1, scenario.kills.length) : 0
     let victims = 0
     const killed = () => {
       victims++
@@ -135,6 +139,11 @@ export const runScenario = Effect.fn("runScenario")(
         orElse: () => Effect.fail(new Broken({ message: "The journey did not end within 4 minutes" }))
       })
     )
+    // The last point may be reached after the journey has seen its last Run end.
+    const happened = Effect.sync(() => host.kills() + victims >= wantedKills)
+    yield* Effect.repeat(happened, { until: (isSo) => isSo, schedule: Schedule.spaced("100 millis") }).pipe(
+      Effect.timeoutOption(killedWithin)
+    )
     const code = yield* host.stop
     yield* leaks(false)
     const running = yield* survivors(dataDir)
@@ -148,9 +157,7 @@ export const runScenario = Effect.fn("runScenario")(
       ...running.map((commandLine) => `A process stayed: ${commandLine.slice(0, 200)}`),
       ...left.map((name) => `The run folder ${name} stayed`),
       ...(code === 0 ? [] : [`The last server ended with ${code}`]),
-      ...(scenario.mustKill && host.kills() + victims < Math.max(1, scenario.kills.length)
-        ? [`Only ${host.kills() + victims} of the kills happened`]
-        : [])
+      ...(host.kills() + victims < wantedKills ? [`Only ${host.kills() + victims} of the kills happened`] : [])
     ]
     yield* holds(wrong.length === 0, [...new Set(wrong)].join("\n    "))
     return host.kills() + victims
