@@ -272,7 +272,8 @@ export class PullRequestReporter extends Context.Service<
         const digests = digestsOf(subject, written)
         const number = numberOf(row)
         const isSame = report.connection_id === connectionId
-        if (!isSame || report.comment_digest !== digests.comment) {
+        const comment = Effect.gen(function* () {
+          if (isSame && report.comment_digest === digests.comment) return
           const commentId = yield* writeComment({ ...subject, report }, access, repository, written)
           yield* killPoint("report.commented")
           yield* reports.wrote(report.id, {
@@ -283,7 +284,15 @@ export class PullRequestReporter extends Context.Service<
             sent_at: yield* now,
             ...(isSame ? {} : { status_digest: null })
           })
-        }
+        })
+        // A token that may not comment may still set the status, on which a branch may depend.
+        const refusal = yield* comment.pipe(
+          Effect.as(undefined),
+          Effect.catchIf(
+            (cause) => cause._tag === "ForgeFailure" && cause.reason === "forbidden",
+            (cause) => Effect.succeed(cause)
+          )
+        )
         yield* killPoint("report.noted")
         if (!isSame || report.status_digest !== digests.status) {
           for (const commit of statusCommits(row)) {
@@ -294,6 +303,7 @@ export class PullRequestReporter extends Context.Service<
           yield* killPoint("report.sent")
           yield* reports.wrote(report.id, { status_digest: digests.status, sent_at: yield* now })
         }
+        if (refusal !== undefined) return yield* refusal
         return true
       })
 

@@ -91,6 +91,8 @@ describe.each(["github", "gitlab", "forgejo"] as const)("Reports that %s refuses
           expect([what, error?.message.includes(token)]).toEqual([what, false])
           const seen = yield* readOf(source.id, 1)
           expect(seen).toMatchObject({ state: "open" })
+          // The status does not need the permission to comment.
+          if (what === "comments") yield* statusOf(head, (text) => text.includes("planned"))
           restore()
           yield* looked(source.id, secret)
           yield* reported((found) => found === undefined)
