@@ -21,7 +21,7 @@ import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { admin, ownerScope, ruled, standing, subjectOf } from "../../support/ApprovalSteps.ts"
 import { cloned, mergeWays } from "../../support/MergedClone.ts"
 import { approveChange, digestsOf, planLane, reasonsOf, speculated } from "../../support/ChangeSteps.ts"
-import { withMember } from "../../../support/Dialect.ts"
+import { createTrigger, dropTrigger, withMember } from "../../../support/Dialect.ts"
 
 setDefaultTimeout(300_000)
 const tests = suite(testPlane())
@@ -365,7 +365,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
         Effect.flatMap(
           SqlClient.SqlClient,
           (sql) =>
-            sql`UPDATE runs SET plan_details = json_set(plan_details, '$.outputChanges', json('[{"name":"o","actions":["create"],"sensitive":false,"after":1}]')) WHERE id = ${change.id}`
+            sql`UPDATE runs SET plan_details = ${withMember(sql, "plan_details", "$.outputChanges", [{ name: "o", actions: ["create"], sensitive: false, after: 1 }])} WHERE id = ${change.id}`
         )
     ],
     [
@@ -376,8 +376,11 @@ describe.skipIf(isMissing)("Change approvals", () => {
           // The approval arrives while svc settles the plan, after it has compared the files of all approved changes.
           const sql = yield* SqlClient.SqlClient
           yield* sql`UPDATE change_approvals SET withdrawn_at = created_at WHERE run_id = ${change.id}`
-          yield* sql.unsafe(`CREATE TRIGGER late_approval AFTER INSERT ON run_plans BEGIN
-            UPDATE change_approvals SET withdrawn_at = NULL WHERE run_id = '${change.id}'; END`)
+          yield* createTrigger(
+            sql,
+            `CREATE TRIGGER late_approval AFTER INSERT ON run_plans BEGIN
+            UPDATE change_approvals SET withdrawn_at = NULL WHERE run_id = '${change.id}'; END`
+          )
         })
     ],
     [
@@ -415,7 +418,7 @@ describe.skipIf(isMissing)("Change approvals", () => {
             const plan = yield* replanned(capsule.id)
             expect([name, plan.status, plan.carriedFrom]).toEqual([name, "waiting_approval", undefined])
             expect([name, reasonsOf(plan)]).toEqual([name, expect.arrayContaining(code.split(" "))])
-            yield* sql`DROP TRIGGER IF EXISTS late_approval`
+            if (name === "late-approval") yield* dropTrigger(sql, "late_approval")
             yield* sql`DELETE FROM approval_rules`
             yield* sql`DELETE FROM change_approvals`
             yield* sql`DELETE FROM left_over_states`
