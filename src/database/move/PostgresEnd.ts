@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowShape } from "../../../actors/base/database/Table.ts"
 import { DataFolder } from "../DataFolder.ts"
@@ -32,14 +32,19 @@ const on = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Fails if a server has a session. Ignores this process's own session, its only one. */
+/**
+ * Fails if a server has a session. Ignores this process's own session, its only one. Waits for a second, because PostgreSQL ends
+ * the sessions of a server a moment after the server has ended.
+ */
 const checkSessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Count.rowsOnce(sql)`SELECT COUNT(*) AS count FROM pg_stat_activity
     WHERE datname = current_database() AND application_name LIKE 'svc %' AND pid <> pg_backend_pid()`
   if (row === undefined || row.count === 0) return
   return yield* new MoveRefused({ message: "Servers use the database. Stop every server, and repeat the move." })
-})
+}).pipe(
+  Effect.retry({ while: ({ _tag }) => _tag === "MoveRefused", schedule: Schedule.spaced("100 millis"), times: 10 })
+)
 
 /**
  * Makes every table reject writes. Otherwise a server that was frozen before the move, or a release that does not support
