@@ -7,9 +7,6 @@ import { SetupLinks } from "../../actors/access/account/SetupLinks.ts"
 import { Users } from "../../actors/access/account/Users.ts"
 import { currentRequestId } from "../http-kit/Exchange.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
-import type { HttpSettings } from "../http-kit/HttpSettings.ts"
-import type { AttemptLimits } from "./AttemptLimits.ts"
-import type { KnownDevices } from "./KnownDevices.ts"
 import { authBody } from "./AuthBody.ts"
 import {
   LinkRequest,
@@ -145,21 +142,16 @@ const changePassword = Effect.gen(function* () {
 
 const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(
-      yield* Effect.context<
-        AttemptLimits | HttpSettings | KnownDevices | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
-      >()
-    )
-    yield* router.add(...routeOf(SignInApi.endpoints.offer), provided(offer))
-    yield* router.add(...routeOf(SignInApi.endpoints.setup), provided(setup))
-    yield* router.add(...routeOf(SignInApi.endpoints.setupLink), provided(inspectLink))
-    yield* router.add(...routeOf(SignInApi.endpoints.signIn), provided(signIn))
-    yield* router.add(...routeOf(SignInApi.endpoints.signOut), provided(signOut))
-    yield* router.add(...routeOf(SignInApi.endpoints.signOutEverywhere), provided(signOutEverywhere))
-    yield* router.add(...routeOf(SignInApi.endpoints.password), provided(changePassword))
-    yield* router.add(...routeOf(SignInApi.endpoints.session), provided(readSession))
-    yield* router.add(...routeOf(SignInApi.endpoints.sessions), provided(listSessions))
-    yield* router.add(...routeOf(SignInApi.endpoints.revokeSession), provided(revokeSession))
+    yield* router.add(...routeOf(SignInApi.endpoints.offer), uncached(offer))
+    yield* router.add(...routeOf(SignInApi.endpoints.setup), uncached(setup))
+    yield* router.add(...routeOf(SignInApi.endpoints.setupLink), uncached(inspectLink))
+    yield* router.add(...routeOf(SignInApi.endpoints.signIn), uncached(signIn))
+    yield* router.add(...routeOf(SignInApi.endpoints.signOut), uncached(signOut))
+    yield* router.add(...routeOf(SignInApi.endpoints.signOutEverywhere), uncached(signOutEverywhere))
+    yield* router.add(...routeOf(SignInApi.endpoints.password), uncached(changePassword))
+    yield* router.add(...routeOf(SignInApi.endpoints.session), uncached(readSession))
+    yield* router.add(...routeOf(SignInApi.endpoints.sessions), uncached(listSessions))
+    yield* router.add(...routeOf(SignInApi.endpoints.revokeSession), uncached(revokeSession))
   })
 )
 

@@ -2,12 +2,10 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { ActionConfirmations } from "../../actors/access/account/ActionConfirmations.ts"
 import { Confirmations } from "../../actors/access/account/Confirmations.ts"
-import type { Sessions } from "../../actors/access/account/Sessions.ts"
 import { isConfirmed, type Principal, requireConfirmed } from "../../actors/base/credential/Principal.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../http-kit/Exchange.ts"
-import type { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import {
@@ -123,16 +121,11 @@ const decide = Effect.gen(function* () {
  */
 export const confirmationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(
-      yield* Effect.context<
-        ActionConfirmations | AttemptLimits | Confirmations | HttpSettings | Sessions | UpstreamProvider
-      >()
-    )
-    yield* router.add(...routeOf(ConfirmationsApi.endpoints.read), provided(read))
-    yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPassword), provided(byPassword))
-    yield* router.add(...routeOf(ConfirmationsApi.endpoints.passkeyOptions), provided(passkeyOptions))
-    yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPasskey), provided(byPasskey))
-    yield* router.add(...routeOf(ConfirmationsApi.endpoints.waiting), provided(waiting))
-    yield* router.add(...routeOf(ConfirmationsApi.endpoints.decide), provided(decide))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.read), uncached(read))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPassword), uncached(byPassword))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.passkeyOptions), uncached(passkeyOptions))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPasskey), uncached(byPasskey))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.waiting), uncached(waiting))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.decide), uncached(decide))
   })
 )

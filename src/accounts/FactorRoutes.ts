@@ -1,12 +1,10 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { SecondFactors } from "../../actors/access/account/SecondFactors.ts"
-import type { Sessions } from "../../actors/access/account/Sessions.ts"
 import { Users } from "../../actors/access/account/Users.ts"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
-import type { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import {
   CodeRequest,
@@ -72,11 +70,10 @@ const remove = Effect.gen(function* () {
 /** Routes for the second factor of the signed-in person, and its recovery codes. */
 export const factorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SecondFactors | Sessions | Users>())
-    yield* router.add(...routeOf(SecondFactorApi.endpoints.read), provided(read))
-    yield* router.add(...routeOf(SecondFactorApi.endpoints.begin), provided(begin))
-    yield* router.add(...routeOf(SecondFactorApi.endpoints.remove), provided(remove))
-    yield* router.add(...routeOf(SecondFactorApi.endpoints.activate), provided(activate))
-    yield* router.add(...routeOf(SecondFactorApi.endpoints.renewCodes), provided(renewCodes))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.read), uncached(read))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.begin), uncached(begin))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.remove), uncached(remove))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.activate), uncached(activate))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.renewCodes), uncached(renewCodes))
   })
 )

@@ -3,13 +3,11 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InvitedSignUp } from "../../actors/access/member/InvitedSignUp.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../http-kit/Exchange.ts"
-import type { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import { InvitedSignUpApi } from "./declarations/InvitedSignUpApi.ts"
 import { PasskeySetupRequest, SetupOptionsRequest } from "./declarations/PasskeysApi.ts"
 import { SetupRequest } from "./declarations/SignInApi.ts"
-import type { KnownDevices } from "./KnownDevices.ts"
 import { decodeRegistration } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { requirePasswords } from "./CredentialSignIn.ts"
@@ -67,9 +65,8 @@ const withPasskey = Effect.gen(function* () {
 /** Creates an account from an invitation, and accepts the invitation. */
 export const invitationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | InvitedSignUp | KnownDevices>())
-    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.withPassword), provided(withPassword))
-    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.passkeyOptions), provided(passkeyOptions))
-    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.withPasskey), provided(withPasskey))
+    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.withPassword), uncached(withPassword))
+    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.passkeyOptions), uncached(passkeyOptions))
+    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.withPasskey), uncached(withPasskey))
   })
 )

@@ -1,12 +1,9 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Passkeys, type PasskeySession } from "../../actors/access/account/Passkeys.ts"
-import type { Sessions } from "../../actors/access/account/Sessions.ts"
 import type { Principal } from "../../actors/base/credential/Principal.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../http-kit/Exchange.ts"
-import type { HttpSettings } from "../http-kit/HttpSettings.ts"
-import type { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import { AssertionRequest, RegistrationRequest } from "./declarations/PasskeyCeremony.ts"
 import {
@@ -23,7 +20,6 @@ import { passkeySite } from "./PasskeySite.ts"
 import { offeredSignInMethods } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
-import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 import { SetupLinks } from "../../actors/access/account/SetupLinks.ts"
 
 const optionsBody = authBody(SetupOptionsRequest, "{secret, email?, displayName?}")
@@ -59,9 +55,8 @@ const redeem = Effect.gen(function* () {
 /** Redeems a setup link by registering a passkey instead of a password. */
 const passkeySetupRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>())
-    yield* router.add(...routeOf(PasskeysApi.endpoints.setupOptions), provided(options))
-    yield* router.add(...routeOf(PasskeysApi.endpoints.setup), provided(redeem))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.setupOptions), uncached(options))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.setup), uncached(redeem))
   })
 )
 
@@ -127,15 +122,12 @@ const remove = Effect.gen(function* () {
 
 const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(
-      yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions | UpstreamProvider>()
-    )
-    yield* router.add(...routeOf(PasskeysApi.endpoints.list), provided(list))
-    yield* router.add(...routeOf(PasskeysApi.endpoints.registrationOptions), provided(registrationOptions))
-    yield* router.add(...routeOf(PasskeysApi.endpoints.register), provided(register))
-    yield* router.add(...routeOf(PasskeysApi.endpoints.remove), provided(remove))
-    yield* router.add(...routeOf(PasskeysApi.endpoints.signInOptions), provided(signInOptions))
-    yield* router.add(...routeOf(PasskeysApi.endpoints.signIn), provided(signIn))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.list), uncached(list))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.registrationOptions), uncached(registrationOptions))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.register), uncached(register))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.remove), uncached(remove))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.signInOptions), uncached(signInOptions))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.signIn), uncached(signIn))
   })
 )
 

@@ -1,16 +1,10 @@
 import { Effect, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import type { PasswordSignIn } from "../../actors/access/account/PasswordSignIn.ts"
-import type { Sessions } from "../../actors/access/account/Sessions.ts"
-import type { SetupLinks } from "../../actors/access/account/SetupLinks.ts"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../http-kit/Exchange.ts"
 import { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { readBodyBytes } from "../http-kit/RequestBody.ts"
-import type { Users } from "../../actors/access/account/Users.ts"
-import type { AttemptLimits } from "./AttemptLimits.ts"
-import type { KnownDevices } from "./KnownDevices.ts"
 import { SignedOutPagesApi, SetupForm, SignInForm } from "./declarations/SignedOutPagesApi.ts"
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
 import { pageLanguage, type Language } from "./oidc/PageWords.ts"
@@ -102,11 +96,8 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
  */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<
-      AttemptLimits | HttpSettings | KnownDevices | PasswordSignIn | Sessions | SetupLinks | Users
-    >()
     const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
-      route.pipe(Effect.catch(onPage), Effect.provideContext(services))
+      Effect.catch(route, onPage)
     yield* router.add(...routeOf(SignedOutPagesApi.endpoints.signIn), provided(signIn))
     yield* router.add(...routeOf(SignedOutPagesApi.endpoints.setup), provided(setup))
   })

@@ -6,7 +6,6 @@ import { Sessions } from "../../actors/access/account/Sessions.ts"
 import { Users } from "../../actors/access/account/Users.ts"
 import { routeOf } from "../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../http-kit/Exchange.ts"
-import type { HttpSettings } from "../http-kit/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import {
@@ -91,15 +90,12 @@ const revokeOthers = Effect.gen(function* () {
 /** Routes for changes to a person's own account, except its sign-in methods. */
 export const profileRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(
-      yield* Effect.context<AccountNotices | AddressChanges | AttemptLimits | HttpSettings | Sessions | Users>()
-    )
-    yield* router.add(...routeOf(ProfileApi.endpoints.rename), provided(rename))
-    yield* router.add(...routeOf(ProfileApi.endpoints.changeAddress), provided(changeAddress))
-    yield* router.add(...routeOf(ProfileApi.endpoints.inspectAddress), provided(inspectAddress))
-    yield* router.add(...routeOf(ProfileApi.endpoints.mailAddressLink), provided(mailAddressLink))
-    yield* router.add(...routeOf(ProfileApi.endpoints.notices), provided(listNotices))
-    yield* router.add(...routeOf(ProfileApi.endpoints.seeNotices), provided(seeNotices))
-    yield* router.add(...routeOf(ProfileApi.endpoints.revokeOthers), provided(revokeOthers))
+    yield* router.add(...routeOf(ProfileApi.endpoints.rename), uncached(rename))
+    yield* router.add(...routeOf(ProfileApi.endpoints.changeAddress), uncached(changeAddress))
+    yield* router.add(...routeOf(ProfileApi.endpoints.inspectAddress), uncached(inspectAddress))
+    yield* router.add(...routeOf(ProfileApi.endpoints.mailAddressLink), uncached(mailAddressLink))
+    yield* router.add(...routeOf(ProfileApi.endpoints.notices), uncached(listNotices))
+    yield* router.add(...routeOf(ProfileApi.endpoints.seeNotices), uncached(seeNotices))
+    yield* router.add(...routeOf(ProfileApi.endpoints.revokeOthers), uncached(revokeOthers))
   })
 )

@@ -1,4 +1,5 @@
-import type { HttpMethod } from "effect/http"
+import type { Effect } from "effect"
+import type { HttpMethod, HttpRouter } from "effect/http"
 
 interface Declared<Method extends HttpMethod.HttpMethod, Path extends string> {
   readonly method: Method
@@ -10,3 +11,6 @@ export const routeOf = <const Method extends HttpMethod.HttpMethod, const Path e
   method,
   path
 }: Declared<Method, Path>) => [method, path] as const
+
+/** The services that routes require, except those that the router provides for each request. */
+export type RouteServices<Route> = Exclude<Effect.Services<Route>, HttpRouter.Provided>

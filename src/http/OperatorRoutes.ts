@@ -103,12 +103,9 @@ const resolveTag = () =>
  */
 export const operatorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(
-      yield* Effect.context<Audit | Authenticator | AttemptLimits | HttpSettings | Operators | Sources>()
-    )
     const { file, operators, stableSemver } = OperatorApi.endpoints
-    yield* router.add(...routeOf(operators), provided(Effect.flatMap(operator, listOperators)))
-    yield* router.add(...routeOf(file), provided(Effect.flatMap(operator, readFile)))
-    yield* router.add(...routeOf(stableSemver), provided(Effect.flatMap(operator, resolveTag)))
+    yield* router.add(...routeOf(operators), uncached(Effect.flatMap(operator, listOperators)))
+    yield* router.add(...routeOf(file), uncached(Effect.flatMap(operator, readFile)))
+    yield* router.add(...routeOf(stableSemver), uncached(Effect.flatMap(operator, resolveTag)))
   })
 )

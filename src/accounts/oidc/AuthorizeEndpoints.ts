@@ -1,20 +1,14 @@
 import { Clock, Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import type { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { Authorizations } from "../../../actors/access/issuer/Authorizations.ts"
-import type { Clients } from "../../../actors/access/issuer/Clients.ts"
 import { Consents } from "../../../actors/access/issuer/Consents.ts"
 import { IssuerSettings } from "../../../actors/access/issuer/IssuerSettings.ts"
 import { failClosed, type OAuthError, refuse } from "../../../actors/access/issuer/OAuthError.ts"
 import { isSubset } from "../../../actors/access/issuer/Scopes.ts"
-import type { SigningKeys } from "../../../actors/access/issuer/SigningKeys.ts"
-import type { StaticClients } from "../../../actors/access/issuer/StaticClients.ts"
-import type { Vault } from "../../../actors/base/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
-import { routeOf } from "../../http-kit/DeclaredRoute.ts"
+import { routeOf, type RouteServices } from "../../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../../http-kit/Exchange.ts"
-import type { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
 import { requireSameOrigin } from "../SessionCookie.ts"
 import {
@@ -250,19 +244,7 @@ const byPage = onPages((address, chosen) => leavingPage(chosen, address))
 /** Endpoints at which a person allows or denies a client's request: the authorization request and the consent form. */
 export const authorizeEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
-  const services = yield* Effect.context<
-    | AttemptLimits
-    | Authorizations
-    | Clients
-    | Consents
-    | HttpSettings
-    | IssuerSettings
-    | ReadSql
-    | Sessions
-    | SigningKeys
-    | StaticClients
-    | Vault
-  >()
+  const services = yield* Effect.context<RouteServices<typeof authorize | typeof authorizeByForm | typeof decide>>()
   const provided = Effect.provideContext(services)
   yield* router.add(...routeOf(IssuerPagesApi.endpoints.authorize), provided(byRedirect(authorize)))
   yield* router.add(...routeOf(IssuerPagesApi.endpoints.postAuthorize), provided(byRedirect(authorizeByForm)))

@@ -1,6 +1,5 @@
 import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import type { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { Authorizations } from "../../../actors/access/issuer/Authorizations.ts"
 import type { Client } from "../../../actors/access/issuer/Client.ts"
@@ -10,12 +9,9 @@ import { displayUserCode, normaliseUserCode } from "../../../actors/access/issue
 import { IssuerSettings } from "../../../actors/access/issuer/IssuerSettings.ts"
 import { devicePollSeconds, lifetimes } from "../../../actors/access/issuer/Lifetimes.ts"
 import { failClosed, type OAuthError, refuse } from "../../../actors/access/issuer/OAuthError.ts"
-import type { StaticClients } from "../../../actors/access/issuer/StaticClients.ts"
-import type { Vault } from "../../../actors/base/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
-import { routeOf } from "../../http-kit/DeclaredRoute.ts"
+import { routeOf, type RouteServices } from "../../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../../http-kit/Exchange.ts"
-import type { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
 import { requireSameOrigin } from "../SessionCookie.ts"
 import { boundWorkspace, requestedScopes, requestedTarget, workspaceSelector } from "./AuthorizationRequest.ts"
@@ -203,18 +199,7 @@ const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse,
 /** Endpoints of the device flow: a device requests a code, and a person enters it in their own browser. */
 export const deviceEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
-  const services = yield* Effect.context<
-    | AttemptLimits
-    | Authorizations
-    | Clients
-    | DeviceCodes
-    | HttpSettings
-    | IssuerSettings
-    | ReadSql
-    | Sessions
-    | StaticClients
-    | Vault
-  >()
+  const services = yield* Effect.context<RouteServices<typeof begin | typeof show | typeof decide>>()
   const provided = Effect.provideContext(services)
   yield* router.add(
     ...routeOf(IssuerApi.endpoints.deviceAuthorization),

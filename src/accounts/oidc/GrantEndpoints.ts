@@ -1,13 +1,10 @@
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import type { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { ConnectedApplications } from "../../../actors/access/issuer/ConnectedApplications.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
-import { routeOf } from "../../http-kit/DeclaredRoute.ts"
+import { routeOf, type RouteServices } from "../../http-kit/DeclaredRoute.ts"
 import { errorResponse } from "../../http-kit/ErrorResponse.ts"
 import { currentRequestId } from "../../http-kit/Exchange.ts"
-import type { HttpSettings } from "../../http-kit/HttpSettings.ts"
-import type { AttemptLimits } from "../AttemptLimits.ts"
 import { commandOf, signedIn, signedInToChange } from "../SignedIn.ts"
 import { uncached } from "../Uncached.ts"
 import { GrantList, GrantsApi } from "./GrantsApi.ts"
@@ -37,11 +34,9 @@ const refusal = (error: ApiError) => Effect.map(currentRequestId, (requestId) =>
 /** Lists and revokes the applications that act on behalf of the signed-in person. */
 export const grantEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
-  const withServices = uncached(
-    yield* Effect.context<AttemptLimits | ConnectedApplications | HttpSettings | Sessions>()
-  )
+  const services = yield* Effect.context<RouteServices<typeof list | typeof revoke>>()
   const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
-    withServices(Effect.catch(route, refusal))
+    Effect.provideContext(uncached(Effect.catch(route, refusal)), services)
   yield* router.add(...routeOf(GrantsApi.endpoints.list), provided(list))
   yield* router.add(...routeOf(GrantsApi.endpoints.revoke), provided(revoke))
 })

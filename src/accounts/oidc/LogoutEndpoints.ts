@@ -4,15 +4,11 @@ import { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import type { Client } from "../../../actors/access/issuer/Client.ts"
 import { Clients } from "../../../actors/access/issuer/Clients.ts"
-import type { IssuerSettings } from "../../../actors/access/issuer/IssuerSettings.ts"
 import { failClosed, type OAuthError, refuse } from "../../../actors/access/issuer/OAuthError.ts"
 import { isRegisteredRedirect } from "../../../actors/access/issuer/RedirectUris.ts"
-import type { SigningKeys } from "../../../actors/access/issuer/SigningKeys.ts"
-import type { Vault } from "../../../actors/base/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
-import { routeOf } from "../../http-kit/DeclaredRoute.ts"
+import { routeOf, type RouteServices } from "../../http-kit/DeclaredRoute.ts"
 import { currentRequestId } from "../../http-kit/Exchange.ts"
-import type { HttpSettings } from "../../http-kit/HttpSettings.ts"
 import { requireSameOrigin, withoutSession } from "../SessionCookie.ts"
 import { seeOther } from "./AuthorizationResponse.ts"
 import { refusalPage } from "./ConsentPage.ts"
@@ -173,9 +169,7 @@ const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse,
 /** Endpoints of RP-initiated logout. They redirect the browser only to a registered address. */
 export const logoutEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
-  const services = yield* Effect.context<
-    Clients | HttpSettings | IssuerSettings | ReadSql | Sessions | SigningKeys | Vault
-  >()
+  const services = yield* Effect.context<RouteServices<typeof logout | typeof logoutByForm | typeof decide>>()
   const provided = Effect.provideContext(services)
   yield* router.add(...routeOf(IssuerPagesApi.endpoints.logout), provided(onPages(logout)))
   yield* router.add(...routeOf(IssuerPagesApi.endpoints.postLogout), provided(onPages(logoutByForm)))

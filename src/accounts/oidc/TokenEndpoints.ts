@@ -1,14 +1,12 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { ReadSql } from "../../../actors/base/database/ReadSql.ts"
 import { type GrantType, grantTypes } from "../../../actors/access/issuer/Client.ts"
-import type { Clients } from "../../../actors/access/issuer/Clients.ts"
 import { refuse } from "../../../actors/access/issuer/OAuthError.ts"
 import { parseScopes } from "../../../actors/access/issuer/Scopes.ts"
 import { TokenInspection } from "../../../actors/access/issuer/TokenInspection.ts"
 import type { IssuedTokens } from "../../../actors/access/issuer/TokenIssuance.ts"
 import { TokenService } from "../../../actors/access/issuer/TokenService.ts"
-import { routeOf } from "../../http-kit/DeclaredRoute.ts"
+import { routeOf, type RouteServices } from "../../http-kit/DeclaredRoute.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
 import { authenticatedClient, introspectingClient } from "./ClientAuthentication.ts"
 import { IssuerApi } from "./IssuerApi.ts"
@@ -126,7 +124,8 @@ const introspect = Effect.gen(function* () {
 /** Endpoints that clients call directly: token, UserInfo, revocation and introspection. */
 export const tokenEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
-  const services = yield* Effect.context<AttemptLimits | Clients | ReadSql | TokenInspection | TokenService>()
+  const services =
+    yield* Effect.context<RouteServices<typeof token | typeof userInfo | typeof revoke | typeof introspect>>()
   const provided = Effect.provideContext(services)
   const byClient = answeringJson({ crossOrigin: true, scheme: "Basic" })
   const byBearer = answeringJson({ crossOrigin: true, scheme: "Bearer" })

@@ -1,7 +1,6 @@
 import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Confirmations } from "../../../actors/access/account/Confirmations.ts"
-import type { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { UpstreamIdentities } from "../../../actors/access/account/UpstreamIdentities.ts"
 import { refusedFor, type UpstreamRefused } from "../../../actors/access/account/UpstreamRefusal.ts"
 import { type StartedSignIn, UpstreamSignIns } from "../../../actors/access/account/UpstreamSignIns.ts"
@@ -16,7 +15,6 @@ import { AttemptLimits } from "../AttemptLimits.ts"
 import { authBody } from "../AuthBody.ts"
 import { LinkRequest } from "../declarations/SignInApi.ts"
 import { IdentityList, Onward, UpstreamApi, UpstreamPagesApi } from "../declarations/UpstreamApi.ts"
-import type { KnownDevices } from "../KnownDevices.ts"
 import { seeOther } from "../oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "../oidc/PageWords.ts"
 import { sameOriginPath } from "../SameOriginPath.ts"
@@ -189,29 +187,13 @@ const unlink = Effect.gen(function* () {
 /** Handles sign-in with another OpenID provider, from the redirect to the response, and manages linked identities. */
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<
-      | AttemptLimits
-      | Confirmations
-      | HttpSettings
-      | InvitationAcceptance
-      | KnownDevices
-      | Sessions
-      | UpstreamArrivals
-      | UpstreamIdentities
-      | UpstreamProvider
-      | UpstreamSignIns
-    >()
-    yield* router.add(
-      ...routeOf(UpstreamPagesApi.endpoints.start),
-      start.pipe(Effect.catch(onPage), Effect.provideContext(services))
-    )
+    yield* router.add(...routeOf(UpstreamPagesApi.endpoints.start), start.pipe(Effect.catch(onPage)))
     yield* router.add(
       ...routeOf(UpstreamPagesApi.endpoints.callback),
-      callback.pipe(Effect.catch(onPage), Effect.flatMap(withoutProof), Effect.provideContext(services))
+      callback.pipe(Effect.catch(onPage), Effect.flatMap(withoutProof))
     )
-    const asJson = uncached(services)
-    yield* router.add(...routeOf(UpstreamApi.endpoints.startInvited), asJson(startInvited))
-    yield* router.add(...routeOf(UpstreamApi.endpoints.identities), asJson(list))
-    yield* router.add(...routeOf(UpstreamApi.endpoints.unlink), asJson(unlink))
+    yield* router.add(...routeOf(UpstreamApi.endpoints.startInvited), uncached(startInvited))
+    yield* router.add(...routeOf(UpstreamApi.endpoints.identities), uncached(list))
+    yield* router.add(...routeOf(UpstreamApi.endpoints.unlink), uncached(unlink))
   })
 )

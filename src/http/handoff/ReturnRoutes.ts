@@ -1,6 +1,5 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Sessions } from "../../../actors/access/account/Sessions.ts"
 import { Handoffs } from "../../../actors/commands/handoff/Handoffs.ts"
 import { SetupTickets } from "../../../actors/commands/handoff/SetupTickets.ts"
 import { idOrNull } from "../../../actors/base/Identity.ts"
@@ -54,10 +53,7 @@ const redeem = Effect.gen(function* () {
 /** Serves the last step of a hand-off: the return address with its ticket, and the redemption of the ticket. */
 export const returnRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const provided = uncached(
-      yield* Effect.context<AttemptLimits | Handoffs | HttpSettings | Sessions | SetupTickets>()
-    )
-    yield* router.add(...routeOf(HandoffApi.endpoints.complete), provided(complete))
-    yield* router.add(...routeOf(HandoffApi.endpoints.redeem), provided(redeem))
+    yield* router.add(...routeOf(HandoffApi.endpoints.complete), uncached(complete))
+    yield* router.add(...routeOf(HandoffApi.endpoints.redeem), uncached(redeem))
   })
 )
