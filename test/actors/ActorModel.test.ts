@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, References, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, References, Schema, Scope } from "effect"
 import { Rpc } from "effect/rpc"
 import { mailboxesKey, mailboxesOf, serve } from "../../actors/Actor.ts"
 import { commandsOf } from "../../schema/commands/Command.ts"
@@ -164,4 +164,79 @@ test("an actor keeps its guarantees if a caller is interrupted at any step", asy
   // Both outcomes must occur: some commands are dropped before their turn, and some run although their caller is
   // interrupted.
   expect([...begun].toSorted()).toEqual([false, true])
+})
+
+/** Sends the commands, stops the actors after some steps, and checks that every command that began also ended. */
+const stopped = (commands: ReadonlyArray<Command>, stopsAfter: number) => {
+  const history: Array<readonly ["begin" | "end", string, number]> = []
+  const actors = serve(Workers, {
+    Work: (record, { command, end, steps: count }) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => history.push(["begin", record, command])),
+        () =>
+          Effect.gen(function* () {
+            yield* steps(count)
+            // Only the stop ends this command.
+            if (end === "wait") return yield* Effect.never
+            if (end === "die") return yield* Effect.die(new Error(`defect ${command}`))
+            if (end === "fail") return yield* notFound(`Command ${command}`)
+            return command
+          }),
+        // A rollback takes steps, too, and the stop waits for them.
+        () =>
+          Effect.andThen(
+            steps(2),
+            Effect.sync(() => void history.push(["end", record, command]))
+          )
+      )
+  })
+  return Effect.gen(function* () {
+    const workers = yield* Workers
+    const scope = yield* Scope.make()
+    yield* Layer.buildWithScope(actors, scope)
+    const sent = yield* Effect.forEach(commands, ({ command, end, record, steps: count }) =>
+      Effect.forkChild(workers.Work(record, { command, end, steps: count }), { startImmediately: true })
+    )
+    yield* steps(stopsAfter)
+    yield* Scope.close(scope, Exit.void)
+    const whenStopped = history.length
+    // No caller waits for ever, although the actors serve nothing any more.
+    const exits = yield* Fiber.awaitAll(sent)
+    const late = yield* Effect.exit(workers.Work("late", { command: -1, steps: 0, end: "succeed" }))
+    yield* steps(20)
+    expect(Exit.isFailure(late)).toBe(true)
+    expect(history.slice(whenStopped)).toEqual([])
+    const of = (what: "begin" | "end") =>
+      history.flatMap(([found, , command]) => (found === what ? [command] : [])).toSorted((a, b) => a - b)
+    expect(of("end")).toEqual(of("begin"))
+    for (const [index, exit] of exits.entries()) {
+      const command = commands[index]
+      if (Exit.isSuccess(exit)) expect([command?.end, exit.value]).toEqual(["succeed", index])
+    }
+    return { begun: of("begin").length, answered: exits.filter(Exit.isSuccess).length }
+  }).pipe(Effect.provide(Layer.merge(mailboxesOf(Workers), Logger.layer([]))))
+}
+
+test("an actor that stops at any step answers every caller, ends what has begun and begins nothing else", async () => {
+  const seen = new Set<string>()
+  const dense = Effect.provideService(References.MaxOpsBeforeYield, 3)
+  for (let seed = 1; seed <= 60; seed++) {
+    const number = numbersOf(seed)
+    const records = 1 + number(5)
+    const commands = Array.from(
+      { length: 30 },
+      (_, command): Command => ({
+        command,
+        record: `record ${number(records)}`,
+        steps: number(4),
+        end: ends[number(ends.length)] ?? "succeed",
+        leavesAfter: undefined
+      })
+    )
+    const { answered, begun } = await Effect.runPromise(dense(stopped(commands, seed - 1)))
+    if (begun < commands.length) seen.add("some commands wait")
+    if (answered > 0) seen.add("some commands are answered")
+  }
+  // Both must occur: a stop with commands that wait, and a stop after some responses.
+  expect([...seen].toSorted()).toEqual(["some commands are answered", "some commands wait"])
 })
