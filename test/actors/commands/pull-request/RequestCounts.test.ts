@@ -134,9 +134,15 @@ const hooked = Effect.fnUntraced(function* (sourceId: SourceId, secret: string) 
   yield* (yield* Sources).hook(sourceId, { proofs: { secrets: [secret] }, body })
 })
 
-/** Counts calls by kind, ignoring pull request numbers and commits. */
+/** Counts calls by kind, ignoring pull request numbers, commits and how the repository is named. */
 const tallied = (calls: ReadonlyArray<string>) => {
-  const kinds = calls.map((call) => call.replace(/[0-9a-f]{40}/, "COMMIT").replace(/\d+\/comments/, "N/comments"))
+  const kinds = calls.map((call) =>
+    call
+      .replace(/[0-9a-f]{40}/, "COMMIT")
+      .replace(/\d+\/comments/, "N/comments")
+      // svc reads a repository by its path until it knows its id.
+      .replace(/\/repositories\/\d+$/, `/repos/${path}`)
+  )
   return Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, each]) => [kind, each.length]))
 }
 
