@@ -9,7 +9,11 @@ import { PullRequestRow } from "./PullRequestRow.ts"
 /** Identifies a repository at its forge. A renamed repository keeps its key, and Connections to one forge share its keys. */
 export const repositoryKey = (forge: { readonly kind: string; readonly address: string }, id: string): string => {
   const { host, pathname } = new URL(forge.address)
-  return `${forge.kind} ${host}${pathname.replace(/\/+$/, "")} ${id}`
+  const path = pathname
+    .split("/")
+    .filter((part) => part !== "")
+    .map((part) => `/${part}`)
+  return `${forge.kind} ${host}${path.join("")} ${id}`
 }
 
 /** Returns the forge's own id of the repository. */

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
-import { dashboardAttention } from "./Endpoints.ts"
+import { dashboardNeeds } from "./Endpoints.ts"
 import { type Cursor, firstCursor, listPaceMs } from "./Queries.ts"
 
 /**
@@ -11,7 +11,7 @@ export const needsQuery = (workspaceId: string) =>
   infiniteQueryOptions({
     queryKey: ["workspace", workspaceId, "needs"],
     initialPageParam: firstCursor(),
-    queryFn: ({ pageParam, signal }) => call(dashboardAttention, { query: { workspaceId, cursor: pageParam }, signal }),
+    queryFn: ({ pageParam, signal }) => call(dashboardNeeds, { query: { workspaceId, cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor,
     refetchInterval: listPaceMs
   })

@@ -214,5 +214,5 @@ export const connectionsRevokeOutputShare: Endpoint<"connections", "revokeOutput
 
 export const dashboardBootstrap: Endpoint<"dashboard", "bootstrap"> = "GET /api/v1/dashboard/bootstrap"
 export const dashboardOverview: Endpoint<"dashboard", "overview"> = "GET /api/v1/dashboard/overview"
-export const dashboardAttention: Endpoint<"dashboard", "needs"> = "GET /api/v1/dashboard/needs"
+export const dashboardNeeds: Endpoint<"dashboard", "needs"> = "GET /api/v1/dashboard/needs"
 export const dashboardLatestRuns: Endpoint<"dashboard", "latestRuns"> = "GET /api/v1/dashboard/latest-runs"

@@ -1,7 +1,7 @@
 // Runs before the first paint and before the page's own code has arrived. It sets the theme and language, so that the page does
 // not flash, and sends the requests that the page needs first.
 import { askEarly, askEarlyForHead } from "../api/EarlyRequests.ts"
-import { capsulesRead, dashboardBootstrap, dashboardAttention, dashboardOverview, runsRead } from "../api/Endpoints.ts"
+import { capsulesRead, dashboardBootstrap, dashboardNeeds, dashboardOverview, runsRead } from "../api/Endpoints.ts"
 import { address } from "../api/Url.ts"
 import type { Bootstrap } from "../api/Types.ts"
 import { applyPreferences } from "../preferences/Preferences.ts"
@@ -23,7 +23,7 @@ askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
       : body.workspaces.find((each) => each.handle === handle)
   if (workspace === undefined) return
   const query = { workspaceId: workspace.id }
-  askEarly(address(dashboardAttention, { query }))
+  askEarly(address(dashboardNeeds, { query }))
   askEarly(address(dashboardOverview, { query }))
 })
 
