@@ -17,7 +17,7 @@ import { everyPermission, ForgeWithGit, onForge, planeOnForge } from "../../supp
 import { greeting } from "../../support/GreetingModule.ts"
 import { looked, readOf } from "../../support/PullRequestWorld.ts"
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(60_000)
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 
