@@ -181,7 +181,7 @@ describe("Pull request that two Sources follow", () => {
   for (const kind of ["github", "gitlab", "forgejo"] as const) {
     tests.live(`${kind}: has one comment and one status for the Capsules of both Sources`, () =>
       Effect.gen(function* () {
-        const { isShown, opened, sourceOf, statuses, take } = yield* twoSources(kind)
+        const { head, isShown, opened, sourceOf, sql, state, statuses, take } = yield* twoSources(kind)
         const [a, b] = [yield* sourceOf("a", ".git"), yield* sourceOf("b", "")]
         for (const id of [b.id, a.id, b.id, a.id]) yield* take(id)
         expect(opened.comments.map(({ author }) => author.id)).toEqual([a.account.id])
@@ -195,6 +195,14 @@ describe("Pull request that two Sources follow", () => {
         const shown = yield* Effect.forEach([a.id, b.id], (id) => Effect.map(reads.read(id), ({ report }) => report))
         expect(shown[0]?.writtenAt).toBeDefined()
         expect(shown[1]).toEqual(shown[0])
+
+        // Only the step of the first row writes, so that two steps never write at once.
+        yield* head(commitOf(`${kind} second row`))
+        const [, second] = yield* sql<{ id: PullRequestId }>`SELECT id FROM pull_requests
+          WHERE id IN (${a.id}, ${b.id}) ORDER BY created_at, id`
+        const calls = state.calls.length
+        yield* take(second?.id ?? a.id)
+        expect(state.calls.slice(calls)).toEqual([])
       })
     )
 
