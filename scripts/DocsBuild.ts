@@ -148,7 +148,7 @@ export const buildDocs = Effect.fn("buildDocs")(function* (root: string) {
     })
   )
   const digest = digestOf(JSON.stringify([base, ...contents, ...(yield* readAll([...others, ...linked]))]))
-  // It is beside the folder, because everything in the folder is served.
+  // Outside the folder, because the server serves every file in the folder.
   const mark = path.join(root, "dist/docs.sha256")
   const known = yield* Effect.orElseSucceed(files.readFileString(mark), () => "")
   const packages = path.join(root, "site/pages/packages.json")

@@ -82,7 +82,7 @@ const made = Effect.fnUntraced(function* (root: string, prefix: string, options:
   yield* run(root, "git", "clone", "--quiet", "--no-hardlinks", root, clone)
   const modules = yield* files.realPath(path.join(root, "node_modules"))
   yield* run(root, "cp", "--archive", modules, path.join(clone, "node_modules"))
-  // The generator of the documentation has packages of its own. Without them, the clone installs them.
+  // The documentation generator has separate packages. The clone installs them if they are missing.
   const generator = path.join(root, "site/node_modules")
   if (yield* files.exists(generator)) {
     yield* run(root, "cp", "--archive", yield* files.realPath(generator), path.join(clone, "site/node_modules"))

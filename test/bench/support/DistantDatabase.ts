@@ -32,7 +32,7 @@ const workedBy = (processId: number | undefined): number => {
   return Number(onProcessor) / nanos
 }
 
-/** The beginning of the message in which the database tells the id of the process that serves a connection. */
+/** Start of the message with the id of the server process of a connection. */
 const keyData = Buffer.from([0x4b, 0, 0, 0, 12])
 
 /** The id of the process that serves a connection, once the database has told it. */

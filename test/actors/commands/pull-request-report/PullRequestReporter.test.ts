@@ -539,7 +539,7 @@ describe("Pull request report", () => {
         expect(state.statuses.at(-1)?.description).toBe("1 Capsule: 1 approved.")
         expect(own(opened)[0]?.body).toContain((change.changeDigest ?? "").replace("hmac-sha256:", "").slice(0, 12))
 
-        // Every change makes a report due by itself.
+        // Each change alone marks the report as due.
         const shownNext = Effect.gen(function* () {
           const row = yield* report
           expect(row?.due).toBeGreaterThan(row?.taken ?? 0)

@@ -11,7 +11,7 @@ import { branched, looked, readOf } from "../../support/PullRequestWorld.ts"
 
 setDefaultTimeout(120_000)
 
-/** What a token loses without the permission to comment, or to set statuses. */
+/** The permissions that let a token comment and set statuses. */
 const lost: Readonly<Record<ForgeKind, Readonly<Record<"comments" | "statuses", string>>>> = {
   github: { comments: "pull_requests=write", statuses: "statuses=write" },
   gitlab: { comments: "notes", statuses: "statuses" },

@@ -21,7 +21,7 @@ setDefaultTimeout(60_000)
 
 const bodyOf = Schema.decodeUnknownSync(CreateConnection)
 
-/** Another Source of the same repository, with another address and a Capsule of its own on the same branch. */
+/** Another Source of the same repository, with a different address and a separate Capsule on the same branch. */
 const besides = Effect.fnUntraced(function* (lane: string, address: string) {
   const { context, url, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
